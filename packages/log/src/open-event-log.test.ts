@@ -18,7 +18,11 @@ describe('openEventLog', () => {
     ['sqlite://store.db', 'write `sqlite:store.db`'],
     ['sqlit:store.db', 'did you mean `sqlite:`'],
     ['postgres://user:secret@host/db', 'there is no store of kind `postgres:`'],
+    ['sqlite:~/store.db', 'write `$HOME/store.db`'],
     ['redis://[bad', 'redis://[NAME:PASSWORD@]HOST'],
+    ['redis://:secret@host/name', 'redis://[NAME:PASSWORD@]HOST'],
+    ['redis://:secret@host/3/4', 'redis://[NAME:PASSWORD@]HOST'],
+    ['redis://:secret@host/3?prefix=mine', 'give each a database number'],
   ])('[L40] %s is refused with what to write instead', async (url, message) => {
     const refused = open(url);
     await expect(refused).rejects.toMatchObject({ name: 'LogError', code: 'bad-url' });

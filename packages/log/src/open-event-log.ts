@@ -81,6 +81,9 @@ function sqlitePath(rest: string): string {
   if (rest.startsWith('//') && !rest.startsWith('///')) {
     throw new LogError('bad-url', `a SQLite store has no host: write \`sqlite:${rest.slice(2)}\` for a path from here`);
   }
+  if (rest.startsWith('~/')) {
+    throw new LogError('bad-url', `nobody expands the \`~\` after \`sqlite:\`; write \`$HOME${rest.slice(1)}\``);
+  }
   return rest.startsWith('///') ? rest.slice(2) : rest;
 }
 

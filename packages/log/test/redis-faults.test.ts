@@ -285,6 +285,33 @@ describe('a Redis store', () => {
     await expect(redisEventLog(cluster.url)).rejects.toThrow('is a Redis Cluster');
   });
 
+  test('[L35] a user that may not do all that is needed is told what to allow, and one with just that may', async () => {
+    const rights = '+@read +@write +@pubsub +@scripting +@connection +info +time'.split(' ');
+    const openAs = async (name: string, ...more: string[]): Promise<Store> => {
+      await command('ACL', 'SETUSER', name, 'on', '>pw', '~concerto:*', '&concerto:*', ...rights, ...more);
+      return await open(server.url.replace('//', `//${name}:pw@`));
+    };
+    const log = await openAs('enough');
+    await Promise.all([log.ping(), put(log, 'x'), log.putDocument({ collection: 'c', key: 'k', value: '{}' })]);
+    expect([await ids(log), await log.size()]).toEqual([['x'], expect.any(Number)]);
+    expect(await log.acquireLease({ name: 'l', owner: 'o', ttlMs: 1_000 })).toEqual({ kind: 'acquired', epoch: 1 });
+    const allow = `ACL SETUSER NAME ~concerto:* &concerto:* ${rights.join(' ')}`;
+    const refused = { code: 'refused', message: expect.stringContaining(allow) };
+    await expect(openAs('no-info', '-info')).rejects.toMatchObject(refused);
+    await expect(openAs('no-channel', 'resetchannels')).rejects.toMatchObject(refused);
+    // Within the script Redis says it in other words.
+    for (const command of ['-xadd', '-publish']) {
+      const limited = await openAs(`no${command}`, command);
+      await expect(put(limited, 'y')).rejects.toMatchObject(refused);
+    }
+  });
+
+  test('[L35] a database number that the server does not have is named at once', async () => {
+    const refused = redisEventLog(`${server.url}/99`);
+    await expect(refused).rejects.toMatchObject({ code: 'bad-url' });
+    await expect(refused).rejects.toThrow('/99 has no database of this number');
+  });
+
   test('[L35] a Redis that may forget is warned of, one that does not is not', async () => {
     const warnings: string[] = [];
     const onWarning = (message: string): void => void warnings.push(message);

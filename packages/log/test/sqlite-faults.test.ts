@@ -1,19 +1,23 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LogError } from '../src/event-log.ts';
+import { backupSqlite } from '../src/sqlite/backup-sqlite.ts';
 import { sqliteEventLog } from '../src/sqlite/sqlite-event-log.ts';
 import type { Store } from '../src/store.ts';
 import { startChild } from './child.ts';
@@ -42,6 +46,11 @@ function refusal(at: string): LogError {
     throw error;
   }
   throw new Error('it opened');
+}
+
+/** Its mode, its bytes, and what lies in its folder. */
+function asItIs(file: string): unknown {
+  return { mode: statSync(file).mode & 0o777, bytes: readFileSync(file), beside: readdirSync(folder) };
 }
 
 describe('a SQLite store', () => {
@@ -165,21 +174,44 @@ describe('a SQLite store', () => {
   });
 
   test('[L26] a path that is a folder is named', () => {
-    expect(refusal(folder)).toMatchObject({ code: 'unavailable' });
+    const error = refusal(folder);
+    expect(error.code).toBe('bad-url');
+    expect(error.message).toMatch(/is a folder; name a file/);
+  });
+
+  test('[L26] what is no file is named, and keeps its mode', async () => {
+    const pipe = join(folder, 'socket');
+    const server = createServer().listen(pipe);
+    await once(server, 'listening');
+    chmodSync(pipe, 0o666);
+    try {
+      expect(refusal(pipe).message).toMatch(/is no file; name a file/);
+      expect(statSync(pipe).mode & 0o777).toBe(0o666);
+      expect(readdirSync(folder)).toEqual(['socket']);
+    } finally {
+      server.close();
+    }
   });
 
   test('[L26] a file that is not a database is left alone', () => {
     writeFileSync(path, 'this is no database. '.repeat(1_000));
+    chmodSync(path, 0o664);
+    const before = asItIs(path);
     const error = refusal(path);
     expect(error.code).toBe('corrupt');
     expect(error.message).toContain('move the file away');
+    expect(asItIs(path)).toEqual(before);
   });
 
   test('[L26] a database of another program is left alone', () => {
     const other = new Database(path);
     other.exec('CREATE TABLE recipes (name TEXT)');
     other.close();
+    chmodSync(path, 0o664);
+    const before = asItIs(path);
     expect(refusal(path)).toMatchObject({ code: 'bad-url' });
+    expect(() => backupSqlite(path, join(folder, 'backup.db'))).toThrow('a database of another program');
+    expect(asItIs(path)).toEqual(before);
   });
 
   test('[L26] a damaged database is reported when it is met', async () => {
@@ -197,6 +229,7 @@ describe('a SQLite store', () => {
     db.close();
     const error = refusal(path);
     expect(error.message).toMatch(/schema 999.*update Concerto/);
+    expect(() => backupSqlite(path, join(folder, 'backup.db'))).toThrow(/store\.db.*schema 999.*update Concerto/);
   });
 
   test('[L26] a folder that may not be written is named', async () => {
@@ -267,6 +300,23 @@ describe('a SQLite store', () => {
     await put(log, 's');
     expect(await log.head('s', 'events')).toBe(1);
     other.close();
+    await log.close();
+  });
+
+  test('[L47] what a long reader made the log of changes grow to is given back', async () => {
+    const log = open();
+    await put(log, 's');
+    await log.size();
+    const reader = new Database(path);
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(*) FROM entries').raw().get()).toEqual([1]);
+    for (let n = 0; n < 30; n++) await put(log, 's', 1_000_000);
+    const bytes = (): number => statSync(`${path}-wal`).size;
+    expect(bytes()).toBeGreaterThan(30_000_000);
+    reader.exec('COMMIT');
+    reader.close();
+    for (let n = 0; n < 3; n++) await put(log, 's', 1_000_000);
+    expect(bytes()).toBeLessThan(20_000_000);
     await log.close();
   });
 

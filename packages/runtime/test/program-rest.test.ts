@@ -278,7 +278,7 @@ test('a week passes while its agent waits for a person', { timeout: 120_000 }, a
   expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
 });
 
-test('a no with its reason is one text for a program, in the form in which it would say so itself', async () => {
+test('a no is a no for a program, which may compare it, whatever reason was given', async () => {
   const source = `async fn main() -> Result<String, String> {
     let said = await emit("approve", {"description": "Delete the branch"});
     Ok("\${said}")
@@ -289,7 +289,7 @@ test('a no with its reason is one text for a program, in the form in which it wo
   const no = { response: false, reason: 'it is not merged' };
   expect((await stage.sessions.answer({ session: id, request: String(requestId) }, no, user)).ok).toBe(true);
   expect(await stage.until(id, (event) => event.type === 'complete')).toMatchObject({
-    result: { outcomes: { parts: [{ text: 'no, it is not merged' }] } },
+    result: { outcomes: { parts: [{ text: 'no' }] } },
   });
 });
 

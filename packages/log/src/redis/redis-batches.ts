@@ -67,7 +67,7 @@ export class Batches {
     return new Promise((resolve, reject) => {
       let length = 0;
       for (const arg of args) length += arg.length;
-      const deadline = Date.now() + this.#at.patienceMs;
+      const deadline = performance.now() + this.#at.patienceMs;
       this.#waiting.push({ args, length, deadline, resolve, reject });
       this.#timer ??= setInterval(() => this.#giveUpLate(), DEADLINE_CHECK_MS);
       this.#schedule();
@@ -186,7 +186,7 @@ export class Batches {
 
   /** Operations are in the order of their deadlines. */
   #giveUpLate(): void {
-    const now = Date.now();
+    const now = performance.now();
     const silence = new LogError(
       'unavailable',
       `the store ${this.#at.address} gave no answer in ${this.#at.patienceMs} ms`,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'redis';
 import { LogError } from '../event-log.ts';
-import { isPassing, redisFailure } from './redis-failure.ts';
+import { isPassing, noAnswer, redisFailure } from './redis-failure.ts';
 
 export type RedisClient = {
   sendCommand(args: readonly string[]): Promise<unknown>;
@@ -61,7 +61,7 @@ export async function openRedisConnection(at: RedisAddress, hooks: ConnectionHoo
     client: undefined,
     destroy: () => undefined,
     lastError: undefined,
-    lostAt: Date.now(),
+    lostAt: performance.now(),
     closing: new AbortController(),
     waiting: new Set(),
   };
@@ -125,7 +125,7 @@ async function connect(at: RedisAddress, state: State, hooks: ConnectionHooks): 
   }).then(() => {
     if (state.client !== client) return;
     state.client = undefined;
-    state.lostAt = Date.now();
+    state.lostAt = performance.now();
   });
   try {
     await client.connect();
@@ -156,13 +156,13 @@ function wake(state: State): void {
 
 /** Waits for a connection; a store that answers with a refusal is not waited for. */
 async function ready(at: RedisAddress, state: State, patienceMs: number): Promise<RedisClient> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     if (state.closing.signal.aborted) throw new LogError('closed', 'the log is closed');
     if (state.client !== undefined) return state.client;
     if (state.lastError !== undefined && !isPassing(state.lastError)) throw redisFailure(state.lastError, at.address);
-    const left = deadline - Date.now();
-    if (left <= 0) throw redisFailure(state.lastError ?? new Error('no answer'), at.address);
+    const left = deadline - performance.now();
+    if (left <= 0) throw redisFailure(state.lastError ?? new Error(noAnswer), at.address);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resume, left);
       function resume(): void {
@@ -176,23 +176,23 @@ async function ready(at: RedisAddress, state: State, patienceMs: number): Promis
 
 function outage(at: RedisAddress, state: State): LogError | undefined {
   if (state.client !== undefined || outageIn(at, state) > 0) return undefined;
-  return redisFailure(state.lastError ?? new Error('no answer'), at.address);
+  return redisFailure(state.lastError ?? new Error(noAnswer), at.address);
 }
 
 function outageIn(at: RedisAddress, state: State): number {
-  return Math.max(0, state.lostAt + at.outageAfterMs - Date.now());
+  return Math.max(0, state.lostAt + at.outageAfterMs - performance.now());
 }
 
 async function query<T>(at: RedisAddress, state: State, run: (client: RedisClient) => Promise<T>): Promise<T> {
-  const deadline = Date.now() + at.patienceMs;
+  const deadline = performance.now() + at.patienceMs;
   for (;;) {
     // Never at once: who asks again and again must leave us time to connect.
     const left = Math.max(FIRST_RETRY_MS, outageIn(at, state));
-    const client = await ready(at, state, Math.min(deadline - Date.now(), left));
+    const client = await ready(at, state, Math.min(deadline - performance.now(), left));
     try {
-      return await answered(run(client), deadline - Date.now());
+      return await answered(run(client), deadline - performance.now());
     } catch (error) {
-      if (!isPassing(error) || Date.now() >= deadline) {
+      if (!isPassing(error) || performance.now() >= deadline) {
         if (error instanceof Silence) state.destroy();
         throw redisFailure(error, at.address);
       }
@@ -206,7 +206,7 @@ class Silence extends Error {}
 /** A store that neither answers nor hangs up must not hold its callers for ever. */
 function answered<T>(reply: Promise<T>, withinMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Silence('no answer')), Math.max(0, withinMs));
+    const timer = setTimeout(() => reject(new Silence(noAnswer)), Math.max(0, withinMs));
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

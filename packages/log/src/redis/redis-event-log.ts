@@ -72,17 +72,17 @@ async function usedBytes(client: RedisClient): Promise<number> {
 
 function addressFrom(url: string, options: RedisOptions): RedisAddress {
   const { patienceMs = PATIENCE_MS, outageAfterMs = OUTAGE_AFTER_MS, firstAnswerMs = FIRST_ANSWER_MS } = options;
-  try {
-    const database = new URL(url).pathname.slice(1) || '0';
-    const channel = `concerto:grown:${database}`;
-    return { url, address: addressOf(url), channel, patienceMs, outageAfterMs, firstAnswerMs };
-  } catch (cause) {
-    // Not the URL itself: it may hold a password.
-    throw new LogError('bad-url', 'the store URL is not of the form redis://[NAME:PASSWORD@]HOST[:PORT][/DB]', {
-      cause,
-    });
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // Not the URL itself: it may hold a password.
+  if (parsed === undefined || !/^(\/\d*)?$/.test(parsed.pathname)) throw new LogError('bad-url', form);
+  if (parsed.search !== '' || parsed.hash !== '') {
+    throw new LogError('bad-url', `${form}, with nothing after it: to keep two apart, give each a database number`);
   }
+  const channel = `concerto:grown:${parsed.pathname.slice(1) || '0'}`;
+  return { url, address: addressOf(url), channel, patienceMs, outageAfterMs, firstAnswerMs };
 }
+
+const form = 'a store on Redis is redis://[NAME:PASSWORD@]HOST[:PORT][/NUMBER], or rediss:// with TLS';
 
 async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisState> {
   const aheadMs = options.aheadMs ?? ((): number => 0);

@@ -5,6 +5,7 @@ import { LogError } from '../event-log.ts';
 import { isOfSource, sqliteFailure } from './sqlite-failure.ts';
 import { forgetOwner } from './sqlite-lock.ts';
 import { textAt } from './sqlite-row.ts';
+import { refuseForeign, refuseNewer } from './sqlite-schema.ts';
 
 /**
  * Writes the store as it is at one moment into another file, which its owner does not notice: a reader of SQLite's log
@@ -30,9 +31,14 @@ export function backupSqlite(path: string, target: string): void {
 }
 
 function openForReading(path: string): Database.Database {
+  let db: Database.Database | undefined;
   try {
-    return new Database(resolve(path), { readonly: true, fileMustExist: true });
+    db = new Database(resolve(path), { readonly: true, fileMustExist: true });
+    refuseForeign(db, path);
+    refuseNewer(db, path);
+    return db;
   } catch (error) {
+    db?.close();
     throw sqliteFailure(error, path);
   }
 }

@@ -1,10 +1,11 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
+import { LogError } from '../event-log.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { lockStore, type Ownership, takeOwnership } from './sqlite-lock.ts';
 import { integerAt } from './sqlite-row.ts';
-import { migrate } from './sqlite-schema.ts';
+import { migrate, refuseForeign } from './sqlite-schema.ts';
 
 export type SqliteDatabase = {
   readonly db: Database.Database;
@@ -23,6 +24,8 @@ export type SqliteOpening = {
 
 /** How long the opening waits for another program that holds the file; it holds up our own process. */
 const BUSY_TIMEOUT_MS = 2_000;
+/** What the log of changes keeps of its size once nobody needs what is in it. */
+const CHANGES_BYTES_MAX = 16 * 1024 * 1024;
 
 export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteOpening): SqliteDatabase {
   let path = resolve(givenPath);
@@ -32,14 +35,17 @@ export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteO
     // A folder that we make is for this user alone; one that is there is as its owner wants it.
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     path = trueNameOf(path);
-    keepPrivate(path);
-    keepPrivate(`${path}.lock`);
+    if (existsSync(path)) refuseOthers(path);
+    for (const end of ['', '.lock']) keepPrivate(`${path}${end}`);
+    for (const end of ['-wal', '-shm']) if (existsSync(`${path}${end}`)) keepPrivate(`${path}${end}`);
     lock = lockStore(path);
     db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
     db.exec('PRAGMA journal_mode = WAL');
     // FULL: a commit is on the disk before it is acknowledged, also when the machine loses power.
     db.exec('PRAGMA synchronous = FULL');
     db.exec('PRAGMA cache_size = -16000');
+    // A long reader, a backup for example, makes the log of changes grow; without it that would stay as large.
+    db.prepare(`PRAGMA journal_size_limit = ${CHANGES_BYTES_MAX}`).raw().get();
     migrate(db, path, now());
     const ownership = takeOwnership(db, path);
     if (maxBytes !== undefined) limitSize(db, maxBytes);
@@ -80,6 +86,23 @@ function opened(path: string, { db, lock, ownership }: Opened): SqliteDatabase {
 /** One store has one lock, by whatever link it is reached. */
 function trueNameOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
+
+/** What is no store of ours is left as it is: its mode, how it keeps its changes, and what lies beside it. */
+function refuseOthers(path: string): void {
+  const found = statSync(path);
+  if (!found.isFile()) {
+    const what = found.isDirectory() ? 'a folder' : 'no file';
+    throw new LogError('bad-url', `${path} is ${what}; name a file for the store, which may be a new one`);
+  }
+  closeSync(openSync(path, 'r+'));
+  if (found.size === 0) return;
+  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    refuseForeign(db, path);
+  } finally {
+    db.close();
+  }
 }
 
 /** What people said to agents is for this user alone. SQLite gives its other files the permissions of this one. */

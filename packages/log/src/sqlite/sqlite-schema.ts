@@ -48,28 +48,38 @@ const migrations: readonly string[] = [
 /** 'conc': marks the file as ours, in the place where SQLite keeps such a mark. */
 const APPLICATION_ID = 0x636f6e63;
 
-export function migrate(db: Database.Database, path: string, now: number): void {
+const markOf = (db: Database.Database): number => integerAt(db.prepare('PRAGMA application_id').raw().get(), 0);
+
+/** Only reads. */
+export function refuseForeign(db: Database.Database, path: string): void {
   const tables = integerAt(db.prepare('SELECT count(*) FROM sqlite_master').raw().get(), 0);
-  const mark = integerAt(db.prepare('PRAGMA application_id').raw().get(), 0);
-  if (tables > 0 && mark !== APPLICATION_ID) {
-    throw new LogError('bad-url', `${path} is a database of another program; choose another path for the store`);
-  }
+  if (tables === 0 || markOf(db) === APPLICATION_ID) return;
+  throw new LogError('bad-url', `${path} is a database of another program; choose another path for the store`);
+}
+
+/** Only reads. */
+export function refuseNewer(db: Database.Database, path: string): void {
+  const version = integerAt(db.prepare('SELECT coalesce(max(version), 0) FROM migrations').raw().get(), 0);
+  if (version <= migrations.length) return;
+  throw new LogError(
+    'refused',
+    `the store ${path} was written by a newer version (schema ${version}, this one knows ${migrations.length}); update Concerto`,
+  );
+}
+
+/** Of a file that is new or ours (`refuseForeign`). */
+export function migrate(db: Database.Database, path: string, now: number): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     db.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT');
+    refuseNewer(db, path);
     const version = integerAt(db.prepare('SELECT coalesce(max(version), 0) FROM migrations').raw().get(), 0);
-    if (version > migrations.length) {
-      throw new LogError(
-        'refused',
-        `the store ${path} was written by a newer version (schema ${version}, this one knows ${migrations.length}); update Concerto`,
-      );
-    }
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
       db.exec(migration);
       db.prepare('INSERT INTO migrations (version, applied_at) VALUES (?, ?)').run(index + 1, now);
     }
-    if (mark !== APPLICATION_ID) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    if (markOf(db) !== APPLICATION_ID) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec('COMMIT');
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');

@@ -5,7 +5,6 @@ import type { Request } from '@concerto/session';
 import type { Clock, MintId } from '../ports.ts';
 import type { ChildrenBudget, ChildrenBudgetOptions } from '../session/children-budget.ts';
 import { MessageQueue } from '../session/message-queue.ts';
-import { inOneValue } from '../session/translate.ts';
 import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import type { AssistantAgents } from './assistant-agents.ts';
 import { type CutShort, type CutStep, cutStep } from './assistant-cut-short.ts';
@@ -287,7 +286,8 @@ export class AssistantWorker implements Worker {
     try {
       const reply = await orAborted(answered, signal);
       if ('error' in reply) throw new Error(`no answer came: ${resultText(reply.error)}`);
-      return inOneValue(reply);
+      // What follows a no is why.
+      return reply.reason === undefined ? reply.value : `no, ${reply.reason}`;
     } finally {
       this.#asked.delete(id);
       const isOfTurn = this.#turn === undefined || this.#turn.signal.aborted;

@@ -4,7 +4,6 @@ import type { WorkerAnswer, WorkerOutput } from '../worker.ts';
 import type { ChildSessions } from './child-sessions.ts';
 import type { ProgramTerminal } from './program-terminal.ts';
 import { asked } from './program-words.ts';
-import { inOneValue, type OneReply } from './translate.ts';
 
 export type ProgramAsksOptions = {
   readonly session: string;
@@ -83,8 +82,8 @@ export class ProgramAsks {
   }
 }
 
-function exactly({ line, ...reply }: OneReply & { readonly line?: string | undefined }): Json {
-  if (line === undefined) return inOneValue(reply);
+function exactly({ value, line }: { readonly value: Json; readonly line?: string | undefined }): Json {
+  if (line === undefined) return value;
   const said: { readonly value?: Json } = JSON.parse(line);
   return said.value ?? null;
 }

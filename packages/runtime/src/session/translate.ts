@@ -124,13 +124,6 @@ export function replyTo(
   return reason === undefined || !isNo ? { value } : { value, reason };
 }
 
-export type OneReply = { readonly value: Json; readonly reason?: string | undefined };
-
-/** For whoever hears one value: what follows a no is why. */
-export function inOneValue({ value, reason }: OneReply): Json {
-  return reason === undefined ? value : `no, ${reason}`;
-}
-
 function shown(...events: readonly WorkEvent[]): Heard {
   return { shown: events };
 }
