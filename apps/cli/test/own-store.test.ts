@@ -10,6 +10,6 @@ test('where the store of a folder cannot be made, the start says where, why, and
   writeFileSync(join(folder, '.concerto'), 'in the way');
   const { code, err } = await runConcerto(['serve', '--port', '0'], {}, folder).ended;
   expect(code).toBe(1);
-  expect(err).toMatch(/\.concerto\/concerto\.db cannot be made: .*EEXIST/);
-  expect(err).toContain('name another store with --store');
+  expect(err).toMatch(/\.concerto cannot be made: .*\.concerto is a file/);
+  expect(err).toContain('name a store elsewhere with --store');
 });
