@@ -193,6 +193,8 @@ test('of a session that is deleted nothing is left of what its model was either'
   const noted = async (): Promise<number> =>
     (await stage.log.listDocuments({ collection: 'agent-details', limit: 10 })).documents.length;
   await expect.poll(noted).toBe(1);
-  await expect.poll(async () => await stage.sessions.delete(id, { actor: 'user', key: undefined })).toEqual({ ok: true });
+  await expect
+    .poll(async () => await stage.sessions.delete(id, { actor: 'user', key: undefined }))
+    .toEqual({ ok: true });
   expect(await noted()).toBe(0);
 });

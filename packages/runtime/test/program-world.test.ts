@@ -104,6 +104,7 @@ describe('http', () => {
         if (request.url === '/moved') response.statusCode = 303;
         if (request.url === '/moved') response.setHeader('location', '/there');
         if (request.url === '/packed') response.setHeader('content-encoding', 'gzip');
+        if (request.url === '/odd') response.setHeader('content-encoding', 'constructor');
         response.setHeader('x-kind', request.headers['content-type'] ?? 'none');
         const answer = `${request.method} ${body}`;
         response.end(request.url === '/packed' ? gzipSync(answer) : answer);
@@ -126,6 +127,7 @@ describe('http', () => {
       emit("status", std::http::get("${address}/missing").unwrap().status);
       emit("moved", std::http::post("${address}/moved", {"a": 1}).unwrap().body);
       emit("packed", std::http::get("${address}/packed").unwrap().body);
+      emit("odd", std::http::get("${address}/odd").unwrap().body);
       emit("nobody", std::http::get("http://127.0.0.1:1/").is_err());
       emit("nonsense", std::http::get("not an address").is_err());
     }`);
@@ -134,6 +136,7 @@ describe('http', () => {
       'status: 404',
       'moved: GET ',
       'packed: GET ',
+      'odd: GET ',
       'nobody: true',
       'nonsense: true',
     ]);

@@ -80,3 +80,13 @@ test('a handler beside the others that fails passes too, and the supervisor goes
     Bash: { kind: 'answer', response: true },
   });
 });
+
+test('one that cannot be run says why, instead of being waited for', async () => {
+  const begin = async (): Promise<never> => {
+    throw new Error('there is no process for it');
+  };
+  const past = { id: 's', events: [approval('a', { tool: 'Bash' })], asked: new Set(['a']) };
+  await expect(replaySupervisor(moduleOf('"yes"'), past, { ...places, machines: { begin } })).rejects.toThrow(
+    'there is no process for it',
+  );
+});

@@ -70,6 +70,8 @@ export async function replaySupervisor(
   const ended = run.then((outcome) => {
     recorded.left(outcome.status === 'failed' ? failureText(outcome.failure) : 'it does not listen any more');
   });
+  // It is thrown below; until then nobody would be asked any more, and nobody be told.
+  ended.catch(() => recorded.left('it could not be run'));
   const onAbort = (): void => recorded.left('there was no time left for it');
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();

@@ -64,7 +64,10 @@ export class Supervision {
       await this.#write(child, { type: 'finish' });
     }
     if (wanted === undefined) return;
+    // Another may have been wanted, or the session lost, while we looked at those before it.
+    this.#stopWatching();
     this.#stopWatching = log.onGrowth(() => this.#inOrder(() => this.#check()), wanted.id);
+    if (this.#options.tenure.isOver) return this.#stopWatching();
     if ((await store.state(wanted.id)) === undefined && this.#programOf(wanted)) await this.#open(state, wanted);
     await this.#check();
   }

@@ -32,7 +32,12 @@ const said = [
 ] as const;
 
 const log = memoryEventLog({ now: () => 0 });
-const files = new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0), tenure: { patiently: (work) => work(false) } });
+const files = new AssistantFiles({
+  session: 's',
+  log,
+  blobs: new Blobs(log, () => 0),
+  tenure: { patiently: (work) => work(false) },
+});
 
 test('a model with tool calls hears calls and results', async () => {
   expect(await nativeMessages(said, files)).toEqual([

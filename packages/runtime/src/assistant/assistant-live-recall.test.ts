@@ -165,7 +165,12 @@ test.each([
         const mint = (prefix: string): string => `${prefix}_${++minted}`;
         const history = new AssistantHistory([], 60);
         const log = memoryEventLog({ now: () => 0 });
-        const files = new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0), tenure: { patiently: (work) => work(false) } });
+        const files = new AssistantFiles({
+          session: 's',
+          log,
+          blobs: new Blobs(log, () => 0),
+          tenure: { patiently: (work) => work(false) },
+        });
         for (const [index, steps] of turns.entries()) {
           const prompt = index % 2 === 0 ? { text: `prompt ${index}` } : shown;
           const events = await play({ prompt, files, steps, mode }, history, mint);

@@ -54,7 +54,12 @@ function openWorker() {
   worker = new AssistantWorker({
     name: 'helper',
     marker: 'm',
-    files: new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0), tenure: { patiently: (work) => work(false) } }),
+    files: new AssistantFiles({
+      session: 's',
+      log,
+      blobs: new Blobs(log, () => 0),
+      tenure: { patiently: (work) => work(false) },
+    }),
     assistant: {
       models: { stream, execute, fault: () => undefined },
       connection: 'c',

@@ -110,15 +110,15 @@ function redirected(sent: Sent, { statusCode = 0, headers: answered }: IncomingM
   return { url, method: 'GET', headers, body: null };
 }
 
-const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 async function readBody(response: IncomingMessage): Promise<string> {
-  const decoder = DECODERS[response.headers['content-encoding']?.toLowerCase() ?? '']?.();
+  const decoder = DECODERS.get(response.headers['content-encoding']?.toLowerCase() ?? '')?.();
   // A failure of either end is thrown by the loop that reads.
   const source = decoder === undefined ? response : pipeline(response, decoder, () => {});
   const chunks: Uint8Array[] = [];

@@ -20,10 +20,7 @@ function hasLargePart(parts: readonly Part[]): boolean {
 }
 
 /** The parts of an event that is about to be written: what is large is kept beside the session. */
-export async function keepLargeParts(
-  parts: readonly Part[],
-  place: KeepingPlace,
-): Promise<readonly Part[]> {
+export async function keepLargeParts(parts: readonly Part[], place: KeepingPlace): Promise<readonly Part[]> {
   if (!hasLargePart(parts)) return parts;
   return await Promise.all(parts.map((part) => place.tenure.patiently(() => keptPart(part, place))));
 }

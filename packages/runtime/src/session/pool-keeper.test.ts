@@ -142,6 +142,15 @@ describe('the pool', () => {
     expect(await here.pool.view()).toMatchObject({ active: 1, waiting: 0 });
   });
 
+  test('a crash after the end of a session that waited: comparing takes it from the list', async () => {
+    const here = opened(1);
+    for (const id of ['a', 'b', 'c']) await start(here, id);
+    await cancel(new SessionStore(here.log), 'b');
+    expect(await here.pool.placeInLine('c')).toEqual({ place: 2, of: 2 });
+    await here.pool.reconcile();
+    expect(await here.pool.placeInLine('c')).toEqual({ place: 1, of: 1 });
+  });
+
   test('a crash after the slot was granted and before the session heard of it: comparing tells it', async () => {
     const here = opened(1);
     await here.pool.reserve('a', { ifFull: 'reject', actor: 'user' });

@@ -116,7 +116,7 @@ export class PoolKeeper {
     await this.#execute(async () => {
       const unfinished = [...(await readUnfinished(this.#options.log))];
       sessions = new Map(unfinished.flatMap(([id, { slot, unpooled }]) => (unpooled === true ? [] : [[id, slot]])));
-      for (const id of this.#pool.slots.keys())
+      for (const id of [...this.#pool.slots.keys(), ...this.#pool.waiting.keys()])
         if (!sessions.has(id) && (await this.#isOver(id))) sessions.set(id, 'over');
       return { type: 'reconcile', actor: 'pool', sessions };
     });

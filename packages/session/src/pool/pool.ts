@@ -227,7 +227,8 @@ function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, SlotSaid>): v
     record(draft, { type: 'slot-reclaimed', sessionId, reason: reclaimedBecause[says ?? 'unknown'] });
   }
   for (const sessionId of draft.pool.waiting.keys()) {
-    if (sessions.get(sessionId) === 'none')
+    const says = sessions.get(sessionId);
+    if (says === 'none' || says === 'over')
       record(draft, { type: 'left-waitlist', sessionId, reason: 'no longer wanted' });
   }
   for (const [sessionId, says] of sessions) {

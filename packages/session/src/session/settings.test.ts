@@ -36,6 +36,13 @@ test('11.4 nothing of a session that is over changes', () => {
   expect(new Story().running({ once: true }).result().refusal(change('c1', 'x')).code).toBe('session_closed');
 });
 
+test('11.4 what it was asked and did not answer before its end is refused', () => {
+  const story = new Story().running().wish(change('c1', 'opus')).control('cancel', 'c').ack('c');
+  expect(told(story)).toEqual(['c1 refused']);
+  expect(story.state.settingsAsked).toBeUndefined();
+  expect(story.events.at(-1)).toEqual({ type: 'finish' });
+});
+
 test('11.5 what became of its checkout is on record', () => {
   const worktree = { repository: '/p', path: '/p/w', branch: 'concerto/x', state: 'merged', into: 'main' } as const;
   const story = new Story().running().result().wish({ type: 'change-worktree', worktree });

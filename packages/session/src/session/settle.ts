@@ -221,6 +221,11 @@ export function endSession(draft: Draft, ending: Ending): void {
     const reason = mayHaveIt ? `${over}; the agent may have received it` : over;
     record(draft, { type: 'message-cancelled', messageId, reason });
   }
+  const { settingsAsked } = draft.state;
+  if (settingsAsked !== undefined) {
+    const { requestId, params } = settingsAsked;
+    record(draft, { type: 'settings-refused', requestId, params, reason: `the session is ${ending.status}` });
+  }
   if (control !== undefined && draft.state.control !== undefined) {
     record(draft, {
       type: 'control-superseded',
