@@ -72,19 +72,10 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       const actor = `assistant:${session}`;
       const parent = { session, root, actor, run: 'assistant', epoch, writer, childrenMax };
       const agents = new AssistantAgents(new ChildSessions(ports, parent), clock);
-      const byName = (found: readonly AssistantTool[]) => found.map((tool) => [tool.name, tool] as const);
-      const ofServers = async (until: AbortSignal): Promise<readonly AssistantTool[]> =>
-        await openTools(assistant, ownTools, { names, open: servers, signal: until });
-      const called = agentTools(assistant, ownTools, { agents, catalog });
-      const tools = new Map(byName([...called, ...(await ofServers(signal))]));
-      const renewTools = async (until: AbortSignal): Promise<void> => {
-        if (!servers.hasOtherTools) return;
-        // A server that does not say now what it has keeps what it had; calling it will say what is wrong.
-        const found = await ofServers(until).catch(() => undefined);
-        if (found === undefined) return;
-        tools.clear();
-        for (const [tool, known] of byName([...called, ...found])) tools.set(tool, known);
-      };
+      const { tools, renewTools } = await renewableTools(servers, signal, {
+        called: agentTools(assistant, ownTools, { agents, catalog }),
+        ofServers: async (until) => await openTools(assistant, ownTools, { names, open: servers, signal: until }),
+      });
       const { said, cutShort } = await recalled(log, store, session);
       const history = new AssistantHistory(said, assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()), tenure });
@@ -107,6 +98,26 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       throw startError(name, late.aborted ? lateServer(cause) : cause);
     }
   };
+}
+
+type ToolSources = {
+  readonly called: readonly AssistantTool[];
+  readonly ofServers: (until: AbortSignal) => Promise<readonly AssistantTool[]>;
+};
+
+/** What it can call, by name: the same table for as long as it runs, renewed when a server has other tools. */
+async function renewableTools(servers: McpServers, signal: AbortSignal, { called, ofServers }: ToolSources) {
+  const byName = (found: readonly AssistantTool[]) => found.map((tool) => [tool.name, tool] as const);
+  const tools = new Map(byName([...called, ...(await ofServers(signal))]));
+  const renewTools = async (until: AbortSignal): Promise<void> => {
+    if (!servers.hasOtherTools) return;
+    // A server that does not say now what it has keeps what it had; calling it will say what is wrong.
+    const found = await ofServers(until).catch(() => undefined);
+    if (found === undefined) return;
+    tools.clear();
+    for (const [name, tool] of byName([...called, ...found])) tools.set(name, tool);
+  };
+  return { tools, renewTools };
 }
 
 /** The conversation so far, and the turn that an owner before us left in it. */
