@@ -70,8 +70,8 @@ async function upload(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<any
   const response = await fetch(`${api.url}/api/blobs`, { method: 'POST', headers, body: bytes });
   return { status: response.status, body: await response.json() };
 }
-const download = (handle: string, query = ''): Promise<Response> =>
-  fetch(`${api.url}/api/blobs/${handle}${query}`, { headers: { authorization: `Bearer ${api.token}` } });
+const download = (handle: string, query = '', known: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${api.url}/api/blobs/${handle}${query}`, { headers: { authorization: `Bearer ${api.token}`, ...known } });
 const refusal = async (body: object): Promise<any> => {
   const { status, body: problem } = await api.post('/api/sessions', body);
   return { status, code: problem.code, detail: problem.detail };
@@ -93,6 +93,8 @@ describe('files', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
     });
+    const again = await download(body.handle, '', { 'if-none-match': String(answer.headers.get('etag')) });
+    expect([again.status, await again.text()]).toEqual([304, '']);
     const page = (await upload(Uint8Array.from(Buffer.from('<script>1</script>')), 'text/html')).body;
     const html = await download(page.handle);
     expect(html.headers.get('content-disposition')).toBe('attachment');

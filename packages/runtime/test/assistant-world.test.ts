@@ -109,6 +109,17 @@ test('writing, running and fetching wait for leave, and say what they would do i
   await expect(readFile(join(directory, 'never'))).rejects.toThrow('ENOENT');
 });
 
+test('nobody is asked about a call that cannot be run as it stands', async () => {
+  stage = await openAssistantStage([[call('run_command', { command: 'rm', args: ['-rf', 'x'] })], 'Oh.'], {
+    functions,
+    directory,
+  });
+  const id = await stage.begin('Tidy');
+  const events = await stage.afterTurns(id, 1);
+  expect(events.some(({ type }) => type === 'queryConsent')).toBe(false);
+  expect(results(events)).toMatchObject([answering({ error: expect.stringContaining('do not fit: command') })]);
+});
+
 test('what a command writes is read in whole characters, wherever its pipe cuts them', async () => {
   const written = `a${'é'.repeat(40_000)}`;
   const script = `process.stdout.write('a' + 'é'.repeat(40_000))`;

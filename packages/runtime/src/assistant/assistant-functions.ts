@@ -41,6 +41,8 @@ export type AssistantFunction = {
   readonly parameters: Json;
   /** For one that is not run without leave: what it would do, in the words of rules. */
   readonly leave?: ((args: JsonObject) => JsonObject) | undefined;
+  /** Why it cannot be run with these; known before anybody is asked for leave. */
+  readonly fault?: (args: JsonObject) => string | undefined;
   /** It only asks, or only looks: run again from its beginning it does nothing twice. */
   readonly repeats: boolean;
   /** Rejects with an error whose message the model reads. */
@@ -124,20 +126,18 @@ function define<Shape extends z.ZodRawShape>(
 ): AssistantFunction {
   const schema = z.object(shape);
   const parameters = z.json().parse(z.toJSONSchema(schema));
+  const fault = (args: JsonObject): string | undefined => {
+    const [issue] = schema.safeParse(args).error?.issues ?? [];
+    return issue && `the arguments do not fit: ${issue.path.join('.')}: ${issue.message}`;
+  };
   return {
     description,
     parameters,
     leave,
+    fault,
     // What a client does is asked for under the same id, and done once.
     repeats: leave === undefined,
-    run: async (args, context) => {
-      const parsed = schema.safeParse(args);
-      if (!parsed.success) {
-        const [issue] = parsed.error.issues;
-        throw new Error(`the arguments do not fit: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
-      }
-      return await withoutError(run(parsed.data, context));
-    },
+    run: async (args, context) => await withoutError(run(schema.parse(args), context)),
   };
 }
 

@@ -17,6 +17,7 @@ export type AssistantTool = ModelTool & {
   readonly asks: boolean;
   readonly run: AssistantFunction['run'];
   readonly leave?: AssistantFunction['leave'];
+  readonly fault?: AssistantFunction['fault'];
   /** Run again from its beginning it does nothing twice. */
   readonly repeats?: boolean;
   /** The session that a call of it is. */

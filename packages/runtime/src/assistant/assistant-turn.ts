@@ -254,6 +254,8 @@ async function perform(turn: AssistantTurn, { id: callId, name, args }: Assistan
   const tool = findTool(turn.tools, name);
   if (tool === undefined) throw new Error(noSuchFunction(name, [...turn.tools.keys()]));
   if (!isObject(args)) throw new Error('the arguments are not an object');
+  const fault = tool.fault?.(args);
+  if (fault !== undefined) throw new Error(fault);
   if (tool.asks) await askLeave(turn, { callId, name: tool.name, about: tool.leave?.(args) ?? {} }, args);
   return await tool.run(args, {
     callId,

@@ -24,11 +24,10 @@ export function blobRoutes({ sessions }: ServerContext): Hono<OnNode> {
     const blob = await sessions.blobs.open(handle);
     if (blob === undefined) throw new ProblemError(404, 'no_such_blob', `there is no file ${JSON.stringify(handle)}`);
     const { mimeType, contentLength, contentHash, bytes } = blob;
-    const headers = {
-      ...safeHeaders(mimeType, c.req.query('name')),
-      'content-length': String(contentLength),
-      etag: `"${contentHash}"`,
-    };
+    const etag = `"${contentHash}"`;
+    const safe = { ...safeHeaders(mimeType, c.req.query('name')), etag };
+    if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers: safe });
+    const headers = { ...safe, 'content-length': String(contentLength) };
     if (c.req.method === 'HEAD') return new Response(null, { headers });
     return new Response(streamOf(bytes), { headers });
   });
