@@ -126,6 +126,12 @@ function reportOf(world: World, state: SessionState, { what, pick }: Happening):
       const event = suspend(requestId, pick % 2 === 0 ? 'input' : 'approval');
       return { type: 'request-opened', ...spoke, requestId, event };
     }
+    case 'withdraw': {
+      const requestId = choose(ids(state.requests).toReversed(), pick % 4) ?? 'none';
+      return { type: 'request-withdrawn', ...spoke, requestId, reason: 'found it' };
+    }
+    case 'use':
+      return { type: 'usage', epoch, usage: { inputTokens: pick % 20, outputTokens: 0 } };
     case 'ack':
       return { type: 'control-acked', ...spoke, requestId: acked ?? 'none' };
     case 'nack':
@@ -149,6 +155,7 @@ function start(world: World, session: WorldSession, pick: number): void {
     once: pick % 5 === 0,
     slot: outcome.kind === 'held' ? 'held' : 'wanted',
     prompt: { messageId: world.mint('m'), content: 'first' },
+    budget: pick % 3 === 0 ? { minutes: 1, tokens: 50, turns: 4 } : undefined,
   });
 }
 
@@ -232,6 +239,8 @@ const weights: Readonly<Record<string, number>> = {
   result: 4,
   error: 2,
   question: 4,
+  withdraw: 2,
+  use: 2,
   ack: 6,
   nack: 2,
   pass: 3,

@@ -89,6 +89,7 @@ describe('questions', () => {
   test('5.6 an agent that takes no answer for a minute is lost', () => {
     const story = new Story().running().question('q1').answer('q1').pass(60_000);
     expect(story.status).toBe('interrupted');
+    expect(story.state.hold?.reason).toBe('the agent took no answer');
     expect(story.commandTypes()).toContain('kill');
   });
 

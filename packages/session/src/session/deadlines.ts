@@ -38,6 +38,11 @@ function deadlines(state: SessionState): readonly Deadline[] {
   const { control, agentProcess, queue } = state;
   if (control !== undefined) all.push({ kind: 'control', at: control.deadline });
   if (agentProcess.kind === 'starting') all.push({ kind: 'start', at: agentProcess.deadline });
+  // Before those by which a process is given something: of two at one instant the first counts.
+  for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
+    if (control !== undefined || state.hold !== undefined || answer?.stage !== 'sent') continue;
+    all.push({ kind: 'answer', at: waitsSince + deliveryTimeoutMs * deliveryAttemptsMax, requestId });
+  }
   const flying = flyingEntry(queue);
   if (flying?.dispatch !== undefined) all.push({ kind: 'delivery', at: flying.dispatch.deadline, entry: flying });
   for (const entry of pendingEntries(queue)) {
@@ -48,10 +53,6 @@ function deadlines(state: SessionState): readonly Deadline[] {
       const { requestId, waitsSince } = request;
       const { withinMs } = askedOf(request);
       if (withinMs !== undefined) all.push({ kind: 'question', at: waitsSince + withinMs, requestId });
-    }
-    for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
-      if (answer?.stage !== 'sent') continue;
-      all.push({ kind: 'answer', at: waitsSince + deliveryTimeoutMs * deliveryAttemptsMax, requestId });
     }
   }
   const spent = budgetDeadline(state);
@@ -128,8 +129,8 @@ function passed(draft: Draft, due: Deadline): void {
     case 'question':
       return questionPassed(draft, due.requestId);
     case 'answer':
-      kill(draft, 'the agent took no answer');
-      loseProcess(draft, { why: 'unresponsive' });
+      kill(draft, tookNoAnswer);
+      loseProcess(draft, { why: 'unresponsive', reason: tookNoAnswer });
       return advance(draft);
     case 'budget':
       return mindBudget(draft);
@@ -140,6 +141,7 @@ function passed(draft: Draft, due: Deadline): void {
   }
 }
 
+const tookNoAnswer = 'the agent took no answer';
 const startTimeout = { code: 'start_timeout', message: 'the agent did not start in time' };
 
 function kill(draft: Draft, reason: string): void {
