@@ -40,6 +40,21 @@ describe('copyStore', () => {
     expect(progress.at(-1)).toMatchObject({ records: 2_785, total: 2_785 });
   });
 
+  test('[L41] many short streams are loaded together', async () => {
+    const from = memoryEventLog({ now });
+    const streams = (['domain', 'commands', 'events'] as const).map((stream) => ({
+      stream,
+      entries: [{ type: 't', data: '{}' }],
+    }));
+    for (let n = 0; n < 500; n++) await from.append({ session: `s${n}`, streams });
+    const to = memoryEventLog({ now });
+    let loads = 0;
+    const counting: Store = { ...to, load: (records) => to.load(records).finally(() => loads++) };
+    const report = await copyStore(from, counting, { now });
+    expect(report).toEqual({ streams: 1_500, entries: 1_500, documents: 0, leases: 0 });
+    expect(loads).toBeLessThan(10);
+  });
+
   test('[L42] a copy that was cut is no store; a finished one is', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'concerto-copy-'));
     try {

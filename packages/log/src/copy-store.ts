@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { unreachable } from '@concerto/base';
 import { type EventLog, LogError } from './event-log.ts';
-import type { Store, StoreRecord } from './store.ts';
+import { DUMP_BATCH, type Store, type StoreRecord } from './store.ts';
 
 export type CopyProgress = {
   readonly phase: 'reading' | 'copying' | 'verifying';
@@ -87,11 +87,24 @@ async function eachBatch(
   visit: (batch: readonly StoreRecord[], records: number) => void | Promise<void>,
 ): Promise<void> {
   let records = 0;
-  for await (const dumped of store.dump()) {
-    const batch = dumped.filter((record) => record.kind !== 'document' || record.collection !== copying.collection);
+  for await (const batch of together(store.dump())) {
     records += batch.length;
     await visit(batch, records);
   }
+}
+
+/** A short stream is a batch of its own, and every batch that is loaded waits for the disk. */
+async function* together(batches: AsyncIterable<readonly StoreRecord[]>): AsyncGenerator<readonly StoreRecord[]> {
+  let gathered: StoreRecord[] = [];
+  for await (const batch of batches) {
+    for (const record of batch) {
+      if (record.kind !== 'document' || record.collection !== copying.collection) gathered.push(record);
+    }
+    if (gathered.length < DUMP_BATCH) continue;
+    yield gathered;
+    gathered = [];
+  }
+  if (gathered.length > 0) yield gathered;
 }
 
 async function checkEmpty(store: Store): Promise<void> {
@@ -114,22 +127,28 @@ type Sum = { readonly count: number; readonly hash: string };
 
 type Tally = {
   add(batch: readonly StoreRecord[]): void;
-  /** Count and hash of each stream, each collection, and the leases. */
+  /** Of all that was added: count and hash of each stream, each collection, and the leases. */
   sums(): ReadonlyMap<string, Sum>;
   report(): CopyReport & { readonly records: number };
 };
 
 function tally(comparedUntil: number): Tally {
-  const ordered = new Map<string, { count: number; hash: Hash }>();
+  const ordered = new Map<string, Sum>();
+  // Of the stream that is being told: a hash that is not ended yet takes far more memory than one that is.
+  let open: { readonly name: string; readonly hash: Hash; count: number } | undefined;
   // Stores list these in orders of their own, so their hashes are added up instead of chained.
   const unordered = new Map<string, { count: number; sum: bigint }>();
   const report = { streams: 0, entries: 0, documents: 0, leases: 0, records: 0 };
 
+  const end = (): void => {
+    if (open !== undefined) ordered.set(open.name, { count: open.count, hash: open.hash.digest('hex') });
+    open = undefined;
+  };
   const chain = (name: string, fields: readonly unknown[]): void => {
-    const found = ordered.get(name) ?? { count: 0, hash: createHash('sha256') };
-    ordered.set(name, found);
-    found.count++;
-    found.hash.update(JSON.stringify(fields));
+    if (open?.name !== name) end();
+    open ??= { name, hash: createHash('sha256'), count: 0 };
+    open.count++;
+    open.hash.update(JSON.stringify(fields));
   };
   const sum = (name: string, fields: readonly unknown[]): void => {
     const found = unordered.get(name) ?? { count: 0, sum: 0n };
@@ -168,11 +187,12 @@ function tally(comparedUntil: number): Tally {
   };
   return {
     add: (batch) => batch.forEach(addOne),
-    sums: () =>
-      new Map<string, Sum>([
-        ...[...ordered].map(([name, { count, hash }]) => [name, { count, hash: hash.copy().digest('hex') }] as const),
-        ...[...unordered].map(([name, { count, sum: total }]) => [name, { count, hash: total.toString(16) }] as const),
-      ]),
+    sums: () => {
+      end();
+      const sums = new Map(ordered);
+      for (const [name, { count, sum: total }] of unordered) sums.set(name, { count, hash: total.toString(16) });
+      return sums;
+    },
     report: () => report,
   };
 }

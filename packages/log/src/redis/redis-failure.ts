@@ -57,7 +57,11 @@ const rights =
   'does not let this user do what is needed; allow it with `ACL SETUSER NAME ~concerto:* &concerto:* +@read +@write +@pubsub +@scripting +@connection +info +time`';
 
 const failures: readonly (readonly [string, LogErrorCode, string])[] = [
-  ['OOM', 'full', 'has no memory left; raise its maxmemory or trim old sessions'],
+  [
+    'OOM',
+    'full',
+    'has no memory left; raise its maxmemory, then delete old sessions or let [retention] keep_size do it in time',
+  ],
   ['MISCONF', 'full', 'cannot write its files; free space on its disk'],
   ['READONLY', 'read-only', 'is a read-only replica; use the address of the primary'],
   ['WRONGPASS', 'refused', 'refused the name or password; correct them in the store URL'],

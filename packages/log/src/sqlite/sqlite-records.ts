@@ -1,4 +1,5 @@
 import { assert } from '@concerto/base';
+import type Database from 'libsql';
 import { type StreamName, streamNames } from '../event-log.ts';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
 import type { Commit } from './group-commit.ts';
@@ -8,11 +9,21 @@ import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 
 /** Reads the tables themselves: whatever was written meanwhile is put there before each look. */
 export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[]> {
+  // Once: a statement's memory is not the engine's, which sees no reason to let thousands of them go.
+  const select = state.database.db
+    .prepare(
+      `SELECT id, 0 AS place, type, data FROM entries WHERE (id, 0) > (?, ?) AND id < ?
+       UNION ALL
+       SELECT id, place, type, data FROM asides WHERE (id, place) > (?, ?) AND id < ?
+       ORDER BY id, place LIMIT ?`,
+    )
+    .raw();
   let after: string | undefined;
   for (;;) {
     const sessions = state.streams.sessions(after, DUMP_BATCH);
     if (sessions.length === 0) break;
-    for (const session of sessions) for (const stream of streamNames) yield* dumpStream(state, session, stream);
+    for (const session of sessions)
+      for (const stream of streamNames) yield* dumpStream(state, select, { session, stream });
     after = sessions.at(-1);
   }
   yield* dumpDocuments(state);
@@ -24,21 +35,17 @@ export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[
   for (let start = 0; start < leases.length; start += DUMP_BATCH) yield leases.slice(start, start + DUMP_BATCH);
 }
 
-function* dumpStream(state: SqliteState, session: string, stream: StreamName): Generator<readonly StoreRecord[]> {
+function* dumpStream(
+  state: SqliteState,
+  select: Database.Statement,
+  { session, stream }: { readonly session: string; readonly stream: StreamName },
+): Generator<readonly StoreRecord[]> {
   state.commits.settle();
   const found = state.streams.find(session, stream);
   if (found === undefined) return;
   const { base, head, trimmed } = found;
   assert(base !== undefined, 'what is settled has a place');
   yield [{ kind: 'stream', session, stream, head, oldest: trimmed + 1 }];
-  const select = state.database.db
-    .prepare(
-      `SELECT id, 0 AS place, type, data FROM entries WHERE (id, 0) > (?, ?) AND id < ?
-       UNION ALL
-       SELECT id, place, type, data FROM asides WHERE (id, place) > (?, ?) AND id < ?
-       ORDER BY id, place LIMIT ?`,
-    )
-    .raw();
   let id = base;
   let place = 0;
   for (;;) {
