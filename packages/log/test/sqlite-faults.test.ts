@@ -85,6 +85,22 @@ describe('a SQLite store', () => {
     await open().close();
   });
 
+  test('[L25] whoever is refused does the owner no harm, also where that took the store over from one that was killed', async () => {
+    const killed = startChild('sqlite-writer.ts', path, '0');
+    await killed.lines.next();
+    killed.process.kill('SIGKILL');
+    await killed.gone;
+    const owner = startChild('sqlite-writer.ts', path, '1');
+    await owner.lines.next();
+    const other = startChild('sqlite-refused.ts', path);
+    expect((await other.lines.next()).value).toContain(`in use by the process ${owner.process.pid}`);
+    await other.gone;
+    for (let line = 0; line < 200; line++) expect((await owner.lines.next()).done).toBe(false);
+    expect(owner.process.signalCode).toBe(null);
+    owner.process.kill('SIGKILL');
+    await owner.gone;
+  });
+
   test('[L25] refuses to be opened twice by one process', async () => {
     const log = open();
     expect(refusal(path).message).toContain(`process ${process.pid}`);

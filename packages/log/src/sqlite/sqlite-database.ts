@@ -1,8 +1,18 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { LogError } from '../event-log.ts';
-import { sqliteFailure } from './sqlite-failure.ts';
+import { isNotOurs, sqliteFailure } from './sqlite-failure.ts';
 import { lockStore, type Ownership, takeOwnership } from './sqlite-lock.ts';
 import { integerAt } from './sqlite-row.ts';
 import { migrate, refuseForeign } from './sqlite-schema.ts';
@@ -95,19 +105,28 @@ function refuseOthers(path: string): void {
     const what = found.isDirectory() ? 'a folder' : 'no file';
     throw new LogError('bad-url', `${path} is ${what}; name a file for the store, which may be a new one`);
   }
-  closeSync(openSync(path, 'r+'));
+  accessSync(path, constants.R_OK | constants.W_OK);
   if (found.size === 0) return;
-  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  let db: Database.Database | undefined;
   try {
+    db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
     refuseForeign(db, path);
+  } catch (cause) {
+    if (!isNotOurs(cause)) throw cause;
+    const advice = 'cannot be written; make the file and its folder writable for this user';
+    throw new LogError('read-only', `the store ${path} ${advice}`, { cause });
   } finally {
-    db.close();
+    db?.close();
   }
 }
 
-/** What people said to agents is for this user alone. SQLite gives its other files the permissions of this one. */
+/**
+ * What people said to agents is for this user alone. SQLite gives its other files the permissions of this one. One that is
+ * there is not opened: at the first close of a file the kernel drops all locks that this process has on it, SQLite's too.
+ */
 function keepPrivate(path: string): void {
-  closeSync(openSync(path, 'a', 0o600));
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
+  else closeSync(openSync(path, 'a', 0o600));
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 

@@ -31,6 +31,11 @@ const failures: readonly (readonly [string, LogErrorCode, string])[] = [
   ['ENOSPC', 'full', 'has no room left; free space on its disk and try again'],
 ];
 
+/** Of a file that is there: this user may not. */
+export function isNotOurs(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_CANTOPEN');
+}
+
 /** By another program, which may let it go at any moment. */
 export function isHeld(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
