@@ -165,6 +165,7 @@ fn main() {
       error[C0253]: the MCP server \`broken\` could not be asked for its tools
         = help: MCP server "broken": spawn no-such-program-anywhere ENOENT
       error[C0205]: \`b\`: expected \`Float\`, found \`String\`
+        = help: read it with \`.parse_float()\`, or \`… as Float\` where it must be one
       error[C0253]: the MCP server \`everything\` has no tool \`get-sun\`
         = help: did you mean \`get-sum\`?
       error[C0253]: the tool \`get-sum\` also needs \`b: Float\`
