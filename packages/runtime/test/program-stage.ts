@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startAgent } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import {
@@ -12,7 +11,7 @@ import {
   type ReplaySummary,
   runProgram,
 } from '@concerto/runtime/program';
-import { agentSpec } from '../src/program/agent-spec.ts';
+import { type LentAgents, lendAgents } from './lent-agents.ts';
 
 export type StageOptions = {
   /** Lines of the manifest after `[project]`. */
@@ -59,7 +58,9 @@ export class Stage {
     const { manifest } = readManifest(`${head}${options.manifest ?? ''}`);
     const built = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
     if (built.module === undefined) throw new Error(built.diagnostics.map(({ message }) => message).join('\n'));
+    const { module } = built;
     const lines: string[] = [];
+    let agents: Promise<LentAgents> | undefined;
     const answers = [...(options.answers ?? [])];
     const noticed = new Set<string>();
     const onNotice = (text: string): void => {
@@ -78,9 +79,10 @@ export class Stage {
         lines.push(`${channel}? ${payload.shown}`);
         return answers.shift() ?? null;
       },
-      // As processes of our own: what a session makes of them is tested with sessions.
-      startAgent: async (agent, { name: _name, ...more }) =>
-        await startAgent(await agentSpec(agent, world), { ...more, onNotice }),
+      startAgent: async (agent, options) => {
+        agents ??= lendAgents({ module, projectDirectory: this.directory }, onNotice);
+        return await (await agents).start(agent, options);
+      },
       environment: { PATH: process.env.PATH, ...options.environment },
       directory: this.directory,
       projectDirectory: this.directory,
@@ -92,7 +94,7 @@ export class Stage {
     const journal =
       options.journal === undefined
         ? undefined
-        : new ProgramJournal(built.module, {
+        : new ProgramJournal(module, {
             tape: new JournalFile(join(this.directory, options.journal), { readOnly: options.replayOnly ?? false }),
             replayOnly: options.replayOnly ?? false,
             arguments: {},
@@ -108,7 +110,7 @@ export class Stage {
             },
           });
     try {
-      const outcome = await runProgram(built.module, world, {
+      const outcome = await runProgram(module, world, {
         entry: 'main',
         ...(signal === undefined ? {} : { signal }),
         ...(journal === undefined ? {} : { journal }),
@@ -116,6 +118,7 @@ export class Stage {
       return { lines, outcome, problem: problemOf(outcome), replayed, summary: kept.summary };
     } finally {
       journal?.close();
+      await (await agents)?.close();
     }
   }
 

@@ -1,14 +1,12 @@
-import type { AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
 import { addUsage, type PublicEvent, type SuspendEvent, type Usage } from '@concerto/protocol';
 import { isRequest, type ReplayedAnswer } from '@concerto/rules';
 import type { Machines, ProgramRequest } from '../program/machine/machine.ts';
-import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import type { AgentHearer, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { defaultLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
-import { MessageQueue } from '../session/message-queue.ts';
 import { entryOf } from '../session/program-sessions.ts';
 import { failureText } from '../session/program-words.ts';
 import { questionOf, wordOf } from './session-words.ts';
@@ -107,10 +105,8 @@ function isOutward(op: string): boolean {
 
 /** Says what the session said, and waits at each request for what the supervisor makes of it. */
 class RecordedSession implements ProgramAgent {
-  readonly capabilities: ReadonlySet<string> = new Set();
+  readonly capabilities = [];
   readonly version = undefined;
-  readonly output = new MessageQueue<ProgramAgentOutput>();
-  readonly exited: Promise<AgentExit>;
   /** Resolves when all of it was told, or nobody listens any more. */
   readonly over: Promise<void>;
   readonly answers = new Map<string, ReplayedAnswer>();
@@ -121,7 +117,7 @@ class RecordedSession implements ProgramAgent {
   #isOver = false;
   #isTelling = false;
   #end: () => void = () => {};
-  #exit: (exit: AgentExit) => void = () => {};
+  #hearer: AgentHearer | undefined;
 
   constructor(past: PastSession, withinMs: number) {
     this.#past = past;
@@ -129,15 +125,26 @@ class RecordedSession implements ProgramAgent {
     this.over = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.exited = new Promise((resolve) => {
-      this.#exit = resolve;
-    });
+  }
+
+  heardBy(hearer: AgentHearer): void {
+    this.#hearer = hearer;
   }
 
   /** Its time is that of the session, which is past. */
   isHeld(): boolean {
     return true;
   }
+
+  onlyWaits(): undefined {
+    return undefined;
+  }
+
+  knows(): boolean {
+    return false;
+  }
+
+  async takeUp(): Promise<void> {}
 
   async prompt(_prompt: unknown, { wants = [] }: ProgramCall): Promise<void> {
     if (this.#isTelling) return;
@@ -155,9 +162,8 @@ class RecordedSession implements ProgramAgent {
     else this.#settle(id, { kind: 'answer', ...answerIn(reply.value ?? null, event) });
   }
 
-  async end(): Promise<AgentExit> {
+  async end(): Promise<void> {
     this.left('it does not listen any more');
-    return goneExit;
   }
 
   /** What it was not asked is left to the next. */
@@ -166,8 +172,6 @@ class RecordedSession implements ProgramAgent {
     this.#isOver = true;
     for (const id of this.#past.asked) if (!this.answers.has(id)) this.answers.set(id, { kind: 'passed', reason });
     this.#waiting?.settle();
-    this.output.end();
-    this.#exit(goneExit);
     this.#end();
   }
 
@@ -185,11 +189,11 @@ class RecordedSession implements ProgramAgent {
       if (isRequest(event) && this.#past.asked.has(event.requestId)) await this.#ask(event, index + 1);
       const word = wordOf(event);
       if (word !== undefined && (wants.has(word.type) || wants.has('_'))) {
-        this.output.push({ kind: 'message', raw: word, place: index + 1 });
+        this.#say({ kind: 'message', raw: word, place: index + 1 });
       }
     }
     const place = this.#past.events.length + 1;
-    this.output.push({ kind: 'message', raw: { type: 'result', status: 'ended' }, place });
+    this.#say({ kind: 'message', raw: { type: 'result', status: 'ended' }, place });
   }
 
   async #ask(event: SuspendEvent, place: number): Promise<void> {
@@ -199,15 +203,19 @@ class RecordedSession implements ProgramAgent {
       const late = setTimeout(() => {
         this.#settle(id, { kind: 'passed', reason });
         // Its handler is ended, as by somebody who answers first.
-        this.output.push({ kind: 'overtaken', type: questionOf(event).type, id, by: 'person' });
+        this.#say({ kind: 'overtaken', type: questionOf(event).type, id, by: 'person' });
       }, this.#withinMs);
       const settle = (): void => {
         clearTimeout(late);
         resolve();
       };
       this.#waiting = { id, settle };
-      this.output.push({ kind: 'message', raw: questionOf(event), place });
+      this.#say({ kind: 'message', raw: questionOf(event), place });
     });
+  }
+
+  #say(output: ProgramAgentOutput): void {
+    this.#hearer?.hear(output);
   }
 
   #settle(id: string, answer: ReplayedAnswer): void {
@@ -215,5 +223,3 @@ class RecordedSession implements ProgramAgent {
     if (this.#waiting?.id === id) this.#waiting.settle();
   }
 }
-
-const goneExit: AgentExit = { code: null, signal: null, stderr: '' };

@@ -1,16 +1,13 @@
-import type { AgentExit, AgentPrompt } from '@concerto/agents';
+import type { AgentPrompt } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type PublicEvent, readDecision, type SuspendEvent } from '@concerto/protocol';
 import type { Request } from '@concerto/session';
-import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import type { AgentHearer, Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import type { ChildSessions } from '../session/child-sessions.ts';
-import { MessageQueue } from '../session/message-queue.ts';
 import { SessionGrowth } from '../session/session-growth.ts';
 import { questionOf, wordOf } from './session-words.ts';
 
 const pageEntries = 512;
-/** Words that the program has not taken: then the session is read no further. */
-const unreadMax = 10_000;
 
 export type SupervisedOptions = {
   readonly children: ChildSessions;
@@ -34,10 +31,8 @@ type ReplyLine = {
  * routed to the supervisor, which answers or passes like anybody who is asked. Its end is the end of the `listen`.
  */
 export class SupervisedSession implements ProgramAgent {
-  readonly capabilities: ReadonlySet<string> = new Set();
+  readonly capabilities = [];
   readonly version = undefined;
-  readonly output = new MessageQueue<ProgramAgentOutput>();
-  readonly exited: Promise<AgentExit>;
   readonly #options: SupervisedOptions;
   /** Asked of the supervisor and not answered, by the request's id. */
   readonly #asked = new Map<string, SuspendEvent>();
@@ -48,20 +43,25 @@ export class SupervisedSession implements ProgramAgent {
   #isListening = false;
   /** The types of messages that the program has handlers for. */
   #wants: ReadonlySet<string> = new Set();
-  #resolveExit: (exit: AgentExit) => void = () => {};
+  #hearer: AgentHearer | undefined;
   readonly #growth: SessionGrowth;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
-    this.exited = new Promise((resolve) => {
-      this.#resolveExit = resolve;
-    });
     this.#growth = new SessionGrowth(options.children, options.session);
+  }
+
+  heardBy(hearer: AgentHearer): void {
+    this.#hearer = hearer;
   }
 
   /** Its time is the session's, which may take days. */
   isHeld(): boolean {
     return true;
+  }
+
+  onlyWaits(): undefined {
+    return undefined;
   }
 
   knows(): boolean {
@@ -105,9 +105,10 @@ export class SupervisedSession implements ProgramAgent {
     await children.askAs(name, session, { type: 'answer', requestId, response, reason, because }, cause);
   }
 
-  async end(): Promise<AgentExit> {
-    this.#close();
-    return goneExit;
+  async end(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#growth.close();
   }
 
   #begin({ wants = [] }: ProgramCall): void {
@@ -117,15 +118,17 @@ export class SupervisedSession implements ProgramAgent {
     this.#isListening = true;
     void this.#listen().catch((cause: unknown) => {
       const message = cause instanceof Error ? cause.message : String(cause);
-      this.output.push({ kind: 'violation', error: { message }, fatal: true });
+      this.#tell({ kind: 'violation', message });
     });
   }
 
   async #listen(): Promise<void> {
     while (!this.#isOver) {
       const since = this.#growth.seen;
-      while (await this.#readPage(Number.MAX_SAFE_INTEGER)) if (this.#isOver) return;
-      if (this.output.size >= unreadMax) await this.output.read();
+      while (await this.#readPage(Number.MAX_SAFE_INTEGER)) {
+        await this.#hearer?.room();
+        if (this.#isOver) return;
+      }
       if (!this.#isOver) await this.#growth.since(since);
     }
   }
@@ -167,19 +170,15 @@ export class SupervisedSession implements ProgramAgent {
     const event = this.#asked.get(requestId);
     this.#asked.delete(requestId);
     if (event === undefined || by === this.#options.name) return;
-    this.output.push({ kind: 'overtaken', type: questionOf(event).type, id: requestId, by: by ?? 'somebody else' });
+    this.#tell({ kind: 'overtaken', type: questionOf(event).type, id: requestId, by: by ?? 'somebody else' });
   }
 
   #say(raw: Message, place: number): void {
-    if (place > this.#heard) this.output.push({ kind: 'message', raw, place });
+    if (place > this.#heard) this.#tell({ kind: 'message', raw, place });
   }
 
-  #close(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.output.end();
-    this.#resolveExit(goneExit);
-    this.#growth.close();
+  #tell(output: ProgramAgentOutput): void {
+    this.#hearer?.hear(output);
   }
 }
 
@@ -200,5 +199,3 @@ export function answerIn(
 export function textIn(error: Json): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
-
-const goneExit: AgentExit = { code: null, signal: null, stderr: '' };

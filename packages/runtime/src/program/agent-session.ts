@@ -11,7 +11,7 @@ const QUEUE_LIMIT = 10_000;
 /** Characters of what an agent wrote on stderr, for the error of one that takes too long. */
 const STDERR_KEPT = 4_000;
 
-/** A process that ends within this time of a prompt, without a word, had most likely begun to end before it. */
+/** One that ends within this time of a prompt, without a word, had most likely begun to end before it. */
 const LOST_WITHIN_MS = 250;
 
 type SessionLimits = {
@@ -32,8 +32,6 @@ type SessionLimits = {
 type ReplyLine = {
   readonly in_reply_to: string;
   readonly in_reply_to_id?: string | number;
-  readonly value?: Json;
-  readonly error?: Json;
 };
 
 /** One prompt and what comes back until `result` or `error`. */
@@ -83,25 +81,25 @@ export class AgentSession {
     this.#promptedAt = this.live.clock.elapsed();
     // One timer for the whole session: one for each message would cost more than the message.
     this.#watchDeadline(this.#limits.deadline);
-    await this.live.connection.prompt(context === undefined ? { text } : { text, context }, call);
+    await this.live.agent.prompt(context === undefined ? { text } : { text, context }, call);
   }
 
   #watchDeadline(deadline: number): void {
-    const { clock, connection } = this.live;
+    const { clock, agent } = this.live;
     const { timeoutSeconds } = this.#limits;
     this.#endDeadline = clock.at(deadline, () => {
       // Time in which a person is asked, or has it paused, is not the agent's.
-      if (connection.isHeld?.() === true) this.#watchDeadline(clock.now() + timeoutSeconds * 1000);
+      if (agent.isHeld()) this.#watchDeadline(clock.now() + timeoutSeconds * 1000);
       else this.#expire(`did not finish within ${timeoutSeconds} s`);
     });
   }
 
   /** False when the session is over: the message is none of its. */
-  receive({ raw: message, place }: { readonly raw: Message; readonly place?: number }): boolean {
+  receive({ raw: message, place }: { readonly raw: Message; readonly place: number }): boolean {
     if (this.#isOver) return false;
     this.#hasSpoken = true;
     if (message.type === 'result' || message.type === 'error') this.#isOver = true;
-    this.#queue.push(place === undefined ? { message } : { message, place });
+    this.#queue.push({ message, place });
     this.#wake();
     return true;
   }
@@ -129,7 +127,7 @@ export class AgentSession {
     this.#wake();
   }
 
-  /** The process had ended before it read this prompt: a new one can take it. One that worked on it must not do so twice. */
+  /** The agent had ended before it read this prompt: a new one can take it. One that worked on it must not do so twice. */
   isLost(cause: unknown): boolean {
     const ended = cause instanceof WorldFailure ? cause.kind === 'exited' : this.live.isGone;
     const isSoon = this.live.clock.elapsed() - this.#promptedAt < LOST_WITHIN_MS;
@@ -162,9 +160,9 @@ export class AgentSession {
     return asking < 0 ? said : said.slice(0, asking);
   }
 
-  async hasRoom(): Promise<void> {
-    if (this.#queue.length < QUEUE_LIMIT || this.#isOver) return;
-    await new Promise<void>((resolve) => {
+  room(): Promise<void> | undefined {
+    if (this.#queue.length < QUEUE_LIMIT || this.#isOver) return undefined;
+    return new Promise<void>((resolve) => {
       this.#roomy = resolve;
     });
   }
@@ -172,18 +170,9 @@ export class AgentSession {
   reply(line: string): void {
     const reply: ReplyLine = JSON.parse(line);
     this.#owed.replied(reply.in_reply_to, reply.in_reply_to_id ?? null);
-    this.#write(line, reply).catch((cause: unknown) => {
+    this.live.agent.replyLine(line).catch((cause: unknown) => {
       this.fail(new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause }));
     });
-  }
-
-  /** As the program wrote it where that can be sent: a whole Float would lose its `.0`. */
-  async #write(line: string, reply: ReplyLine): Promise<void> {
-    const { connection } = this.live;
-    if (connection.replyLine !== undefined) return connection.replyLine(line);
-    const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
-    const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
-    return connection.reply?.({ inReplyTo: reply.in_reply_to, ...id, ...outcome });
   }
 
   /** Handlers run beside the session: the agent may be silent because it waits for them. */
@@ -222,9 +211,9 @@ export class AgentSession {
     this.#endSilence();
     const { idleSeconds } = this.#limits;
     if (idleSeconds === undefined || this.#handling || !this.#isAwaited) return;
-    const { clock, connection } = this.live;
+    const { clock, agent } = this.live;
     this.#endSilence = clock.at(clock.now() + idleSeconds * 1000, () => {
-      if (connection.isHeld?.() === true) this.#watchSilence();
+      if (agent.isHeld()) this.#watchSilence();
       else this.#expire(`was silent for ${idleSeconds} s`);
     });
   }

@@ -1,11 +1,11 @@
-import type { AgentExit } from '@concerto/agents';
+import { unreachable } from '@concerto/base';
 import type { Clock } from '../ports.ts';
 import { pause } from '../session/store-patience.ts';
-import type { Message, ProgramAgent, ProgramAgentOutput, SettledMessage } from './program-agent.ts';
+import type { AgentHearer, Message, ProgramAgent, ProgramAgentOutput, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
 
-/** Lines on stderr that are kept until there is a session to see them. */
-export const EARLY_STDERR_LIMIT = 1_000;
+/** Lines on stderr that are kept until there is a call to see them. */
+const EARLY_STDERR_LIMIT = 1_000;
 
 /** Messages outside of a session that are told between two prompts; an agent may talk on and on. */
 const STALE_LIMIT = 100;
@@ -13,47 +13,40 @@ const STALE_LIMIT = 100;
 /** After its result an agent may still say something; this long it is taken to belong to what has ended. */
 const AFTERWARDS_MS = 30;
 
-/** How long an agent that was told to cancel may take to end itself. */
-const CANCEL_MS = 2_000;
-/** From SIGTERM to SIGKILL. */
-const TERMINATE_MS = 5_000;
-
-/** Whom the process works for at the moment. */
+/** Whom it works for at the moment. */
 type Served = {
   /** False when it is over: the message is none of its. */
-  receive(said: { readonly raw: Message; readonly place?: number }): boolean;
+  receive(said: { readonly raw: Message; readonly place: number }): boolean;
   observe(line: string): void;
   overtaken(message: SettledMessage): void;
   fail(failure: WorldFailure): void;
-  hasRoom(): Promise<void>;
+  room(): Promise<void> | undefined;
 };
 
 type LiveAgentOptions = {
   readonly clock: Clock;
-  readonly earlyStderr: string[];
   readonly onStale: (message: Message) => void;
 };
 
-/** A process that serves one session after another. What it says outside of a session is nobody's: it is told and dropped. */
-export class LiveAgent {
-  readonly connection: ProgramAgent;
+/** An agent that serves one call after another. What it says outside of a call is nobody's: it is told and dropped. */
+export class LiveAgent implements AgentHearer {
+  readonly agent: ProgramAgent;
   readonly clock: Clock;
   #session: Served | undefined;
   #claimed = true;
   #gone: WorldFailure | undefined;
   #endedAt = Number.NEGATIVE_INFINITY;
   #sessions = 0;
-  #earlyStderr: string[];
+  #earlyStderr: string[] = [];
   #stale = 0;
   #late: Message[] = [];
   readonly #onStale: (message: Message) => void;
 
-  constructor(connection: ProgramAgent, { clock, earlyStderr, onStale }: LiveAgentOptions) {
-    this.connection = connection;
+  constructor(agent: ProgramAgent, { clock, onStale }: LiveAgentOptions) {
+    this.agent = agent;
     this.clock = clock;
-    this.#earlyStderr = earlyStderr;
     this.#onStale = onStale;
-    void this.#pump();
+    agent.heardBy(this);
   }
 
   get isFree(): boolean {
@@ -89,8 +82,8 @@ export class LiveAgent {
     if (this.#gone !== undefined) session.fail(this.#gone);
   }
 
-  /** A line on stderr. What comes while the process starts belongs to its first session. */
-  stderr(line: string): void {
+  /** What comes while it starts belongs to its first call. */
+  #stderr(line: string): void {
     if (this.#session !== undefined) this.#session.observe(line);
     else if (this.#sessions === 0 && this.#earlyStderr.length < EARLY_STDERR_LIMIT) this.#earlyStderr.push(line);
   }
@@ -102,39 +95,13 @@ export class LiveAgent {
     for (const message of this.#late.splice(0)) this.#onStale(message);
   }
 
-  async end(): Promise<AgentExit> {
+  async end(): Promise<void> {
     this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
-    return this.connection.end();
+    await this.agent.end();
   }
 
-  /** Ends an agent that is at work. One that can cancel is told so, and has a moment to do it. */
-  async stop(): Promise<AgentExit> {
-    this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
-    const { connection } = this;
-    if (connection.capabilities.has('cancel')) {
-      const told = (connection.request?.('cancel', 'session-ended') ?? Promise.resolve()).catch(() => undefined);
-      await this.#within(
-        CANCEL_MS,
-        told.then(() => connection.exited),
-      );
-    }
-    return connection.end({ atWork: true, stepMs: TERMINATE_MS });
-  }
-
-  /** Resolves with the work, at the latest after so long; no alarm is left that would keep our process. */
-  async #within(ms: number, work: Promise<unknown>): Promise<void> {
-    let takeBack = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      takeBack = this.clock.at(this.clock.now() + ms, resolve);
-    });
-    await Promise.race([work, late]).finally(takeBack);
-  }
-
-  async #pump(): Promise<void> {
-    for await (const batch of this.connection.output) {
-      for (const word of batch) this.#deliver(word);
-      await this.#session?.hasRoom();
-    }
+  room(): Promise<void> | undefined {
+    return this.#session?.room();
   }
 
   /** Told when the program is done with the session that has ended, so that it does not come before its result. */
@@ -144,39 +111,22 @@ export class LiveAgent {
     else this.#late.push(message);
   }
 
-  #deliver(output: ProgramAgentOutput): void {
+  hear(output: ProgramAgentOutput): void {
     switch (output.kind) {
       case 'message':
         if (output.isStale === true || this.#session?.receive(output) !== true) this.#drop(output.raw);
         return;
       case 'stderr':
-        this.stderr(output.text);
-        return;
+        return this.#stderr(output.text);
       case 'overtaken':
-        this.#session?.overtaken(output);
-        return;
+        return this.#session?.overtaken(output);
+      case 'violation':
+        return this.#session?.fail(new WorldFailure('protocol', output.message));
       case 'gone':
         this.#gone = output.failure;
-        this.#session?.fail(output.failure);
-        return;
-      case 'announced':
-      case 'events':
-      case 'usage':
-      case 'withdrawn':
-        return;
-      case 'violation':
-        if (output.fatal) this.#session?.fail(new WorldFailure('protocol', output.error.message));
-        return;
-      case 'exit': {
-        const { code, signal, stderr } = output.exit;
-        const how = signal === null ? `code ${code ?? '?'}` : `signal ${signal}`;
-        const tail = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
-        this.#gone = new WorldFailure('exited', `agent exited without result (${how})${tail}`, {
-          details: { stderr, code, signal },
-        });
-        this.#session?.fail(this.#gone);
-        return;
-      }
+        return this.#session?.fail(output.failure);
+      default:
+        return unreachable(output);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentExit, AgentPrompt, AgentReply } from '@concerto/agents';
+import type { AgentPrompt } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import type { IrAgent } from '@concerto/ir';
 import type { WorldFailure } from './program-world.ts';
@@ -15,15 +15,21 @@ export type SettledMessage = { readonly type: string; readonly id: Json; readonl
 
 /** What a program's agent says; whatever else its driver knows is not the program's business. */
 export type ProgramAgentOutput =
-  /** `place`: where it stands in the agent's journal, where there is one. `isStale`: it belongs to no call that is open. */
-  | { readonly kind: 'message'; readonly raw: Message; readonly place?: number; readonly isStale?: boolean }
+  /** `place`: where it stands in the agent's journal. `isStale`: it belongs to no call that is open. */
+  | { readonly kind: 'message'; readonly raw: Message; readonly place: number; readonly isStale?: boolean }
   | { readonly kind: 'stderr'; readonly text: string }
   | ({ readonly kind: 'overtaken' } & SettledMessage)
-  | { readonly kind: 'violation'; readonly error: { readonly message: string }; readonly fatal: boolean }
-  | { readonly kind: 'exit'; readonly exit: AgentExit }
-  /** Ended otherwise than by itself. */
-  | { readonly kind: 'gone'; readonly failure: WorldFailure }
-  | { readonly kind: 'announced' | 'events' | 'usage' | 'withdrawn' };
+  /** What it said cannot be understood, or cannot be had any more. */
+  | { readonly kind: 'violation'; readonly message: string }
+  /** Nothing more comes of it. */
+  | { readonly kind: 'gone'; readonly failure: WorldFailure };
+
+/** Who hears an agent, each word in its order. */
+export type AgentHearer = {
+  hear(output: ProgramAgentOutput): void;
+  /** Undefined, unless the program has not taken much of it: then resolves when it has taken more. */
+  room(): Promise<void> | undefined;
+};
 
 /** A call as the program made it: its name is unique in the run, and the same when the run is repeated. */
 export type ProgramCall = {
@@ -35,26 +41,23 @@ export type ProgramCall = {
 
 /** An agent that a program calls: a session. */
 export type ProgramAgent = {
-  readonly capabilities: ReadonlySet<string>;
-  readonly announced?: readonly string[];
+  /** What it announced. */
+  readonly capabilities: readonly string[];
   readonly version: string | undefined;
-  readonly output: AsyncIterable<readonly ProgramAgentOutput[]>;
-  readonly exited: Promise<AgentExit>;
+  /** Before anything is asked of it. */
+  heardBy(hearer: AgentHearer): void;
   prompt(prompt: AgentPrompt, call: ProgramCall): Promise<void>;
-  reply?(reply: AgentReply): Promise<void>;
-  /** One that takes no lines takes replies. */
-  replyLine?(line: string): Promise<void>;
-  /** One that announced `cancel` is asked for it. */
-  request?(verb: 'cancel', id: string): Promise<void>;
-  end: AgentConnection['end'];
+  replyLine(line: string): Promise<void>;
+  /** Never rejects. */
+  end(): Promise<void>;
   /** A person is asked, or has it paused: its time stands still. */
-  isHeld?(): boolean;
+  isHeld(): boolean;
   /** The name of its session, where all that this waits for are answers: of people, or of the program. */
-  onlyWaits?(): string | undefined;
+  onlyWaits(): string | undefined;
   /** It was prompted for that call before. */
-  knows?(call: string): boolean;
+  knows(call: string): boolean;
   /** Takes a call up again that an earlier process had made; `place` is that of the last message which the program has. */
-  takeUp?(call: ProgramCall, place: number, replies: readonly string[]): Promise<void>;
+  takeUp(call: ProgramCall, place: number, replies: readonly string[]): Promise<void>;
 };
 
 /** One that is there, and the name of its declaration. */
@@ -65,9 +68,7 @@ export type StartProgramAgent = (agent: IrAgent, options: ProgramAgentStart) => 
 type ProgramAgentStart = {
   /** Of the call for which it is started. */
   readonly name: string;
-  readonly initTimeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onStderr: (line: string) => void;
 };
 
 /** For limits that a declaration sets over the manifest's. */

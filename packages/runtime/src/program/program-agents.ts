@@ -1,14 +1,12 @@
-import type { AgentError, AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type IrAgent, type IrModule, SUPERVISED } from '@concerto/ir';
 import type { AgentOpenRequest, Overtaken } from '@concerto/vm';
 import type { Clock } from '../ports.ts';
 import { AgentSession } from './agent-session.ts';
-import { EARLY_STDERR_LIMIT, LiveAgent } from './live-agent.ts';
+import { LiveAgent } from './live-agent.ts';
 import type { OpenCall } from './open-work.ts';
 import {
   callSeconds,
-  initSeconds,
   type LeftAgent,
   type Message,
   type ProgramAgent,
@@ -18,7 +16,7 @@ import {
 } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
 
-/** The agents of one program: a process is started when first needed, serves one session after another, and ends with us. */
+/** The agents of one program: one is started when first needed, serves one call after another, and ends with us. */
 export class ProgramAgents {
   readonly #module: IrModule;
   readonly #clock: Clock;
@@ -45,7 +43,7 @@ export class ProgramAgents {
   get onlyWait(): readonly string[] | undefined {
     const waiting: string[] = [];
     for (const { session } of this.#sessions.values()) {
-      const id = session.owesReplies ? undefined : session.live.connection.onlyWaits?.();
+      const id = session.owesReplies ? undefined : session.live.agent.onlyWaits();
       if (id === undefined) return undefined;
       waiting.push(id);
     }
@@ -73,8 +71,8 @@ export class ProgramAgents {
       }
       const live = await latest.catch(() => undefined);
       if (live === undefined) continue;
-      const { announced, capabilities, version } = live.connection;
-      return { capabilities: [...(announced ?? capabilities)], version: version ?? null };
+      const { capabilities, version } = live.agent;
+      return { capabilities, version: version ?? null };
     }
   }
 
@@ -88,8 +86,8 @@ export class ProgramAgents {
   /** Goes on for a program that was ended: these agents are still there, and these calls of them were open. */
   async recover(calls: readonly OpenCall[], left: readonly LeftAgent[]): Promise<void> {
     for (const { name, agent } of left) {
-      const live = this.#liveOf(name, agent, []);
-      const call = calls.find(({ session, request }) => request.agent === name && agent.knows?.(session) === true);
+      const live = this.#liveOf(name, agent);
+      const call = calls.find(({ session, request }) => request.agent === name && agent.knows(session));
       this.#groupOf(name).add(live);
       this.#latest.set(name, Promise.resolve(live));
       if (call === undefined) live.release();
@@ -108,7 +106,7 @@ export class ProgramAgents {
     const { signal } = new AbortController();
     const session = this.#sessionOf(id, live, { agent, request, timeoutSeconds, signal });
     session.goOn();
-    await live.connection.takeUp?.(callOf(id, request), place, replies);
+    await live.agent.takeUp(callOf(id, request), place, replies);
   }
 
   async #begin(id: string, opening: Opening): Promise<void> {
@@ -131,7 +129,7 @@ export class ProgramAgents {
   #sessionOf(id: string, live: LiveAgent, opening: Opening): AgentSession {
     const { agent, request, timeoutSeconds } = opening;
     const session = new AgentSession(request.agent, live, {
-      // The session begins with the prompt; starting the process has a limit of its own.
+      // The call begins with the prompt; starting the agent has a limit of its own.
       deadline: this.#clock.now() + timeoutSeconds * 1000,
       timeoutSeconds,
       idleSeconds: secondsOf(agent.config.idle_timeout, agent.manifest?.idle_timeout),
@@ -152,8 +150,8 @@ export class ProgramAgents {
     } catch (cause) {
       const isLost = session.isLost(cause);
       this.#sessions.delete(id);
-      const exit = await this.#drop(session);
-      if (!isLost) throw asFailure(cause, exit);
+      await this.#drop(session);
+      if (!isLost) throw asFailure(cause);
       await this.#begin(id, opening);
     }
   }
@@ -175,7 +173,7 @@ export class ProgramAgents {
       return await open.session.next();
     } catch (cause) {
       const isLost = open.session.isLost(cause);
-      // Whoever waits learns of it at once; the process may take its time to end.
+      // Whoever waits learns of it at once; the agent may take its time to end.
       void this.#drop(open.session);
       if (!isLost) throw asFailure(cause);
       await this.#begin(id, open.opening);
@@ -216,23 +214,23 @@ export class ProgramAgents {
     await Promise.allSettled(this.#ending);
   }
 
-  /** Ends the process of a session that did not come to its end. */
-  #drop(session: AgentSession): Promise<AgentExit> {
+  /** Ends the agent of a call that did not come to its end. */
+  #drop(session: AgentSession): Promise<void> {
     const { live } = session;
     session.close();
     for (const group of this.#live.values()) group.delete(live);
-    const ending = live.stop();
+    const ending = live.end();
     this.#ending.add(ending);
     return ending.finally(() => this.#ending.delete(ending));
   }
 
-  /** An agent that is free, or a new process as far as `instances` allows. */
+  /** An agent that is free, or a new one as far as `instances` allows. */
   async #take(agent: IrAgent, name: string, limits: StartLimits): Promise<LiveAgent> {
     const group = this.#groupOf(agent.name);
     for (const live of group) if (live.isGone) group.delete(live);
     const free = [...group].filter((live) => live.isFree);
     // One that was prompted for this call before a restart has it.
-    const known = free.find((live) => live.connection.knows?.(name) === true) ?? free[0];
+    const known = free.find((live) => live.agent.knows(name)) ?? free[0];
     if (known !== undefined) return known.claim();
     const instances = count(agent.config.instances ?? agent.manifest?.instances);
     const starting = this.#starting.get(agent.name) ?? 0;
@@ -254,9 +252,9 @@ export class ProgramAgents {
     return group;
   }
 
-  #liveOf(name: string, connection: ProgramAgent, earlyStderr: string[]): LiveAgent {
+  #liveOf(name: string, agent: ProgramAgent): LiveAgent {
     const onStale = (message: Message): void => this.#events.onStale(name, message);
-    return new LiveAgent(connection, { clock: this.#clock, earlyStderr, onStale });
+    return new LiveAgent(agent, { clock: this.#clock, onStale });
   }
 
   /** Counts as one that runs until it does, or until nobody wants it any more. */
@@ -284,15 +282,9 @@ export class ProgramAgents {
     }
   }
 
-  async #startOne(agent: IrAgent, name: string, { signal, timeoutSeconds }: StartLimits): Promise<LiveAgent> {
-    const initTimeoutMs = initSeconds(agent, timeoutSeconds) * 1000;
+  async #startOne(agent: IrAgent, name: string, { signal }: StartLimits): Promise<LiveAgent> {
     try {
-      const early: string[] = [];
-      let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
-      const connection = await this.#start(agent, { name, initTimeoutMs, signal, onStderr: (line) => hear(line) });
-      const live = this.#liveOf(agent.name, connection, early);
-      hear = (line) => live.stderr(line);
-      return live;
+      return this.#liveOf(agent.name, await this.#start(agent, { name, signal }));
     } catch (cause) {
       throw asStartFailure(cause);
     }
@@ -319,15 +311,7 @@ export type AgentEvents = {
 type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };
 type StartLimits = { readonly signal: AbortSignal; readonly timeoutSeconds: number };
 
-const KINDS: { readonly [code: string]: string } = {
-  'spawn-failed': 'spawn',
-  'missing-variable': 'spawn',
-  'init-timeout': 'init',
-  'init-refused': 'init',
-  exited: 'exited',
-};
-
-/** A process that ends or talks of something else before its `init_ack` has not acknowledged its params. */
+/** One that ends or talks of something else before its `init_ack` has not acknowledged its params. */
 function asStartFailure(cause: unknown): WorldFailure {
   const failure = asFailure(cause);
   if (failure.kind !== 'exited' && failure.kind !== 'protocol') return failure;
@@ -337,21 +321,11 @@ function asStartFailure(cause: unknown): WorldFailure {
   });
 }
 
-function asFailure(cause: unknown, exit?: AgentExit): WorldFailure {
+function asFailure(cause: unknown): WorldFailure {
   if (cause instanceof WorldFailure) return cause;
-  if (!isAgentError(cause)) {
-    return new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-  const how = cause.code === 'exited' && exit !== undefined ? { code: exit.code, signal: exit.signal } : {};
-  const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr, ...how } };
-  return new WorldFailure(KINDS[cause.code] ?? 'protocol', cause.message, { cause, ...details });
+  return new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
 function count(candidate: Json | undefined): number {
   return typeof candidate === 'number' && candidate >= 1 ? candidate : 1;
-}
-
-/** By name: asking for the class would load what drives agents into every program. */
-function isAgentError(cause: unknown): cause is AgentError {
-  return cause instanceof Error && cause.name === 'AgentError';
 }

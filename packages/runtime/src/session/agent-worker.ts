@@ -15,6 +15,7 @@ import { Blobs, type EventLog } from '@concerto/log';
 import { type AgentSandbox, type Part, textOf } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import type { Clock, Environment, StartAgent } from '../ports.ts';
+import { within } from '../within.ts';
 import type { KeptWorker, StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { conversationOf, spentBy } from './agent-conversation.ts';
 import { givenAnswer, givenParts } from './given-parts.ts';
@@ -24,7 +25,6 @@ import { folderOf } from './request-risk.ts';
 import { sessionError } from './session-error.ts';
 import { specOfSession } from './session-settings.ts';
 import type { SessionStore } from './session-store.ts';
-import { pause } from './store-patience.ts';
 import type { WorkerJournal } from './worker-journal.ts';
 
 /** So long a new process that has said nothing may still announce what it can: signalled before, it could not. */
@@ -126,7 +126,7 @@ class AgentWorker implements Worker {
     const spoke = new Promise<void>((resolve) => {
       this.#introduce = resolve;
     });
-    this.#introduced = Promise.race([spoke, pause(clock, announceWithinMs)]);
+    this.#introduced = within(clock, announceWithinMs, spoke);
     const { kept } = connection;
     if (kept === undefined) return;
     const leave = (): string => {

@@ -17,6 +17,8 @@ export type ChildAgentOptions = {
   readonly onQueued: () => void;
   /** It only waits for answers now, or no more. */
   readonly onWaits: () => void;
+  /** Nothing more is heard of it: it is over, or let go of. */
+  readonly onClosed: () => void;
   /** The program itself waits for people, with what its agents asked of it perhaps. */
   readonly programAsks: () => boolean;
   /** Everything that the program has said so far is on record. */

@@ -1,4 +1,4 @@
-import type { AgentExit, AgentPrompt } from '@concerto/agents';
+import type { AgentPrompt } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import {
   couldNotStart,
@@ -9,14 +9,13 @@ import {
   promptProgress,
   type SessionState,
 } from '@concerto/session';
-import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import type { AgentHearer, Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildAgentOptions, ChildCall } from './child-agent-options.ts';
-import { childFailure, goneExit, stoppedCall } from './child-failure.ts';
+import { childFailure, exitFailure, stoppedCall } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
-import { MessageQueue } from './message-queue.ts';
 import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
 import { ReadingPace } from './reading-pace.ts';
 import { SessionGrowth } from './session-growth.ts';
@@ -32,14 +31,11 @@ const unreadMax = 10_000;
  * through its journal, like anybody else would.
  */
 export class ChildAgent implements ProgramAgent {
-  /** Of its session, which is asked in its own way: nothing here is signalled. */
-  readonly capabilities: ReadonlySet<string> = new Set();
-  readonly output = new MessageQueue<ProgramAgentOutput>();
-  readonly exited: Promise<AgentExit>;
   readonly #options: ChildAgentOptions;
   #state: SessionState | undefined;
   #position = 0;
   readonly #pace: ReadingPace;
+  #hearer: AgentHearer | undefined;
   #call: ChildCall | undefined;
   readonly #earlier = new Set<string>();
   readonly #questions = new ChildQuestions();
@@ -51,15 +47,11 @@ export class ChildAgent implements ProgramAgent {
   #isWaiting = false;
   /** Of the last word that belonged to no call. */
   #stalePlace = 0;
-  #resolveExit: (exit: AgentExit) => void = () => {};
   readonly #growth: SessionGrowth;
   readonly #deafen: () => void;
 
   constructor(options: ChildAgentOptions) {
     this.#options = options;
-    this.exited = new Promise((resolve) => {
-      this.#resolveExit = resolve;
-    });
     const { children, id, forgets } = options;
     const forget = (through: number): Promise<void> => children.log.trim(id, 'journal', through);
     this.#pace = new ReadingPace(unreadMax, forgets ? forget : undefined);
@@ -74,7 +66,7 @@ export class ChildAgent implements ProgramAgent {
     return this.#options.id;
   }
 
-  get announced(): readonly string[] {
+  get capabilities(): readonly string[] {
     return this.#state?.capabilities ?? [];
   }
 
@@ -115,7 +107,11 @@ export class ChildAgent implements ProgramAgent {
       await this.end();
       throw cause;
     }
-    void this.#listen().catch((cause: unknown) => this.#lost(cause));
+  }
+
+  heardBy(hearer: AgentHearer): void {
+    this.#hearer = hearer;
+    void this.#listen(hearer).catch((cause: unknown) => this.#lost(cause));
   }
 
   async prompt({ text, context }: AgentPrompt, call: ProgramCall): Promise<void> {
@@ -180,7 +176,6 @@ export class ChildAgent implements ProgramAgent {
     this.#stalePlace = await children.log.head(id, 'journal');
     const isHeld = this.#state.hold?.kind === 'paused';
     if (isHeld) await children.control(id, 'resume', `go-on-${this.#state.updatedAt}`);
-    void this.#listen().catch((cause: unknown) => this.#lost(cause));
     return true;
   }
 
@@ -223,8 +218,8 @@ export class ChildAgent implements ProgramAgent {
     });
   }
 
-  /** The session ends as it stands, and its turn, if one runs, is cancelled. Never rejects. */
-  async end(): Promise<AgentExit> {
+  /** The session ends as it stands, and its turn, if one runs, is cancelled. */
+  async end(): Promise<void> {
     try {
       if (!this.#isEnding) await this.#dismiss();
       for (;;) {
@@ -237,7 +232,6 @@ export class ChildAgent implements ProgramAgent {
       // The store is away for long: whoever owns the program's session next finds its agents.
     }
     this.#close();
-    return goneExit;
   }
 
   async #dismiss(): Promise<void> {
@@ -251,15 +245,14 @@ export class ChildAgent implements ProgramAgent {
     if (!isBusy || refused !== undefined) await children.ask(id, { type: 'finish' });
   }
 
-  async #listen(): Promise<void> {
+  async #listen(hearer: AgentHearer): Promise<void> {
     const { children, id } = this.#options;
     while (!this.#isGone && !this.#isEnding) {
       const since = this.#growth.seen;
       // The state first: whatever it tells of, the journal holds by now.
       const state = await children.stateOf(id);
-      await this.#readOn();
+      await this.#readOn(hearer);
       if (state !== undefined) await this.#judge(state);
-      if (this.output.size >= unreadMax) await this.output.read();
       await this.#growth.since(since);
     }
   }
@@ -267,12 +260,11 @@ export class ChildAgent implements ProgramAgent {
   #close(): void {
     this.#deafen();
     this.#pace.close();
-    this.output.end();
-    this.#resolveExit(goneExit);
     this.#growth.close();
+    this.#options.onClosed();
   }
 
-  async #readOn(): Promise<void> {
+  async #readOn(hearer: AgentHearer): Promise<void> {
     const { children, id } = this.#options;
     for (;;) {
       if (this.#rewinds) this.#position = 0;
@@ -286,6 +278,8 @@ export class ChildAgent implements ProgramAgent {
         const heard = this.#hear(readJournalEntry(entry), entry.position);
         if (heard !== undefined) await heard;
       }
+      const room = hearer.room();
+      if (room !== undefined) await room;
       await this.#pace.read(this.#position);
       if (entries.length < pageEntries && !this.#rewinds) return;
     }
@@ -317,20 +311,19 @@ export class ChildAgent implements ProgramAgent {
         if (isOurs) this.#questions.add(entry);
         const isLast = isOurs && !call.isOver && (raw.type === 'result' || raw.type === 'error');
         if (isLast) return this.#hearLast(raw, call);
-        this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call.isOver });
+        this.#say({ kind: 'message', raw, place, isStale: !isOurs || call.isOver });
         return undefined;
       }
       case 'stderr':
-        this.output.push({ kind: 'stderr', text: entry.text });
+        this.#say({ kind: 'stderr', text: entry.text });
         return undefined;
       case 'violation':
-        this.output.push({ kind: 'violation', error: { message: entry.message }, fatal: true });
+        this.#say({ kind: 'violation', message: entry.message });
         return undefined;
       case 'exit': {
         // Between two calls, parked for example, it costs nothing: its session has another process for the next.
         if (!isOurs || call.isOver) return undefined;
-        const { code, signal, stderr } = entry;
-        return this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
+        return this.#gone(exitFailure(entry));
       }
     }
   }
@@ -338,8 +331,8 @@ export class ChildAgent implements ProgramAgent {
   /** What is said last is no result where somebody has stopped the turn. */
   async #hearLast(raw: Message, call: ChildCall): Promise<void> {
     const stopped = await stoppedCall(this.#options, call.message);
-    if (stopped !== undefined) return await this.#gone({ kind: 'gone', failure: stopped });
-    this.output.push({ kind: 'message', raw, place: call.place, isStale: false });
+    if (stopped !== undefined) return await this.#gone(stopped);
+    this.#say({ kind: 'message', raw, place: call.place });
     await this.#closeCall(raw);
   }
 
@@ -353,29 +346,27 @@ export class ChildAgent implements ProgramAgent {
       this.#isWaiting = isWaiting;
       this.#options.onWaits();
     }
-    if (state.end !== undefined)
-      return await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
+    if (state.end !== undefined) return await this.#gone(await childFailure(this.#options, state));
     if (call === undefined || call.isOver) return;
     for (const question of this.#questions.settledIn(state)) await this.#overtaken(question);
     // Where nobody sits who could answer instead of the program, its own word is the last.
     if (!this.#options.peopleAnswer) for (const line of this.#questions.leftIn(state)) await this.#reply(line);
     const progress = promptProgress(state, call.message);
     if (progress === 'over' || (progress === 'waiting' && couldNotStart(state)))
-      await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
+      await this.#gone(await childFailure(this.#options, state));
   }
 
   /** Somebody was quicker than the program: it need not go on looking for an answer. */
   async #overtaken({ type, id, requestId }: Question): Promise<void> {
     const { children } = this.#options;
     const by = await children.settledBy(this.id, requestId);
-    if (by !== children.actor) this.output.push({ kind: 'overtaken', type, id, by });
+    if (by !== children.actor) this.#say({ kind: 'overtaken', type, id, by });
   }
 
-  async #gone(output: ProgramAgentOutput): Promise<void> {
+  async #gone(failure: WorldFailure): Promise<void> {
     this.#isGone = true;
-    const failure = output.kind === 'gone' ? output.failure : undefined;
-    await this.#closeCall({ $error: failure?.message ?? 'the agent exited' }, failure?.kind === 'cancelled');
-    this.output.push(output);
+    await this.#closeCall({ $error: failure.message }, failure.kind === 'cancelled');
+    this.#say({ kind: 'gone', failure });
     if (this.#state?.end === undefined) await this.end();
     else this.#close();
   }
@@ -389,10 +380,14 @@ export class ChildAgent implements ProgramAgent {
     if (children.showsCall(call.name)) await children.show([callResult(call.name, agent, response, isStopped)]);
   }
 
+  #say(output: ProgramAgentOutput): void {
+    this.#hearer?.hear(output);
+  }
+
   #lost(cause: unknown): void {
     if (this.#isGone) return;
     this.#isGone = true;
     const why = cause instanceof Error ? cause.message : String(cause);
-    this.output.push({ kind: 'gone', failure: new WorldFailure('exited', why, { cause }) });
+    this.#say({ kind: 'gone', failure: new WorldFailure('exited', why, { cause }) });
   }
 }

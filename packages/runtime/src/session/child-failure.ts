@@ -1,10 +1,7 @@
-import { AgentError, type AgentErrorCode, type AgentExit } from '@concerto/agents';
+import type { AgentErrorCode, AgentExit } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildSessions, StoppedBy } from './child-sessions.ts';
-
-/** Of a session that is over: how its process ended is in its own log. */
-export const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
 
 type Child = { readonly children: ChildSessions; readonly id: string; readonly agent: string };
 
@@ -41,13 +38,28 @@ function byOthers({ children, id, agent }: Child, by: StoppedBy | undefined): Wo
   return new WorldFailure('cancelled', `agent ${agent} was ${did} by ${by.actor}`, { details: { session: id } });
 }
 
-const codes: readonly AgentErrorCode[] = ['spawn-failed', 'missing-variable', 'init-timeout', 'init-refused', 'exited'];
+/** By how its agent failed to come up. */
+const startKinds: { readonly [Code in AgentErrorCode]?: string } = {
+  'spawn-failed': 'spawn',
+  'missing-variable': 'spawn',
+  'init-timeout': 'init',
+  'init-refused': 'init',
+  exited: 'init',
+};
 
 /** Of one that never came up. */
-export async function startFailure(child: Child, state: SessionState): Promise<Error> {
+export async function startFailure(child: Child, state: SessionState): Promise<WorldFailure> {
   const { error } = state;
   if (error === undefined) return await childFailure(child, state);
-  return new AgentError(codes.find((known) => known === error.code) ?? 'spawn-failed', error.message, {
-    stderr: error.stderr ?? '',
+  const kind = Object.entries(startKinds).find(([code]) => code === error.code)?.[1] ?? 'spawn';
+  return new WorldFailure(kind, error.message, { details: { stderr: error.stderr ?? '' } });
+}
+
+/** Of one whose process ended in the middle of a call. */
+export function exitFailure({ code, signal, stderr }: AgentExit): WorldFailure {
+  const how = signal === null ? `code ${code ?? '?'}` : `signal ${signal}`;
+  const tail = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
+  return new WorldFailure('exited', `agent exited without result (${how})${tail}`, {
+    details: { stderr, code, signal },
   });
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '@concerto/base';
 import type { WorkEvent } from '@concerto/protocol';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId } from '../ports.ts';
+import { within } from '../within.ts';
 import type { Worker, WorkerOutput, WorkerPlace } from '../worker.ts';
 import type { Prepare } from './agent-details.ts';
 import { estimatedUsage } from './estimated-usage.ts';
@@ -12,7 +13,6 @@ import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { Route } from './route-request.ts';
-import { pause } from './store-patience.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
@@ -83,7 +83,7 @@ export class Hearing {
       const batch = prepared instanceof Promise ? await prepared : prepared;
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
-      if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);
+      if (recorded !== undefined) await within(clock, writeConfirmMs, recorded);
       await this.#room();
       if (incarnation.counts) await this.#hear(batch);
       const rests = batch.at(-1)?.kind === 'rests' ? incarnation.worker?.rests : undefined;
@@ -100,7 +100,7 @@ export class Hearing {
     while (incarnation.counts && !incarnation.isDismissed) {
       const room = writer.room();
       if (room === undefined) return;
-      await Promise.race([room, pause(clock, roomLookMs)]);
+      await within(clock, roomLookMs, room);
     }
   }
 

@@ -213,10 +213,10 @@ describe('an owner writes', () => {
     }
     expect(appends.at(-1)).toEqual(['usage-reported']);
     const younger = await answered();
-    younger.clock.pass(4);
+    younger.clock.pass(3);
     await younger.writer.tell({ type: 'request-opened', ...younger.speaker, requestId: 'q2', event: younger.event });
     younger.writer.tellSoon({ type: 'answer-delivered', ...younger.speaker, requestId: 'q1' });
-    younger.clock.pass(4);
+    younger.clock.pass(3);
     await settle(3);
     expect(younger.appends).toHaveLength(1);
     const third = await answered();

@@ -15,8 +15,8 @@ import { pause } from './store-patience.ts';
 import type { Tenure } from './tenure.ts';
 import type { KeptLine, WordAhead } from './words-ahead.ts';
 
-/** So long a fact may wait for something else to be decided, with which it is written. */
-const owedMs = 5;
+/** So long a fact may wait for something else to be decided, with which it is written; twice as long at the most. */
+const owedMs = 4;
 /** So many questions are heard ahead; an agent that asks on and on is waited for. */
 const aheadMax = 16;
 
@@ -58,6 +58,7 @@ export class OwnerWriter {
   #incarnation = 0;
   /** Facts that go with the next decision. */
   readonly #owed: Owed[] = [];
+  #isAlarmSet = false;
   /** The journal with all that is kept for it. */
   #journalHead = 0;
   /** By session: what was heard of it ahead. It must be on record before anything is that may follow from it. */
@@ -142,17 +143,21 @@ export class OwnerWriter {
       return { at, actor, openCalls: calls.list, ...checked };
     };
     const fact = { make, ...written };
-    if (this.#owed.push(fact) === 1) this.#payInTime(fact);
+    this.#owed.push(fact);
+    this.#payInTime();
     return fact;
   }
 
-  /** A younger one has a moment of its own, from when it is found alone: it came while those before it were being written. */
-  #payInTime(fact: Owed): void {
+  /** One alarm, whatever comes and goes before it rings: one for each fact would cost more than the fact. */
+  #payInTime(): void {
+    const [fact] = this.#owed;
     const { tenure, clock } = this.#options;
+    if (fact === undefined || this.#isAlarmSet || tenure.isOver) return;
+    this.#isAlarmSet = true;
     void pause(clock, owedMs).then(async () => {
-      const [oldest] = this.#owed;
-      if (oldest === fact) await tenure.guard(this.#pay(fact));
-      else if (oldest !== undefined && !tenure.isOver) this.#payInTime(oldest);
+      this.#isAlarmSet = false;
+      if (this.#owed[0] === fact) await tenure.guard(this.#pay(fact));
+      else this.#payInTime();
     });
   }
 

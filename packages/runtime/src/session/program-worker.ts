@@ -9,6 +9,7 @@ import type { LeftAgent } from '../program/program-agent.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, type Rests, type Waiting, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
+import { within } from '../within.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
 import { ChildSessions } from './child-sessions.ts';
@@ -22,7 +23,6 @@ import { askOfSession, declaredAs, entryOf, supervisesOf } from './program-sessi
 import type { ProgramPorts, ProgramStart } from './program-start.ts';
 import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
-import { pause } from './store-patience.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;
@@ -191,8 +191,8 @@ class ProgramWorker implements Worker {
     if (children === undefined) return;
     const agents = [...this.#agents];
     await Promise.all(agents.map(async (agent) => children.control(agent.id, 'pause', `${id}-${agent.id}`)));
-    const late = pause(this.#start.ports.clock, childrenHoldMs);
-    await Promise.race([Promise.all(agents.map(async (agent) => agent.holds())), late]);
+    const held = Promise.all(agents.map(async (agent) => agent.holds()));
+    await within(this.#start.ports.clock, childrenHoldMs, held);
   }
 
   async #resume(id: string): Promise<void> {
@@ -319,7 +319,7 @@ class ProgramWorker implements Worker {
   ): ChildAgent {
     const { id, agent, call } = child;
     const { program, ports, terminal } = this.#start;
-    const opened = new ChildAgent({
+    const opened: ChildAgent = new ChildAgent({
       children,
       id,
       agent,
@@ -328,6 +328,7 @@ class ProgramWorker implements Worker {
       forgets: terminal?.instead !== undefined,
       written: () => this.output.read(),
       onWaits: () => this.#mayRest(),
+      onClosed: () => this.#agents.delete(opened),
       programAsks: () => this.#waiting?.asks === true,
       onQueued: () => {
         this.#push(queued(call, agent));
@@ -335,7 +336,6 @@ class ProgramWorker implements Worker {
       },
     });
     this.#agents.add(opened);
-    void opened.exited.then(() => this.#agents.delete(opened));
     return opened;
   }
 

@@ -10,7 +10,7 @@ import { rememberCapabilities } from './agent-capabilities.ts';
 import { preparing } from './agent-details.ts';
 import type { BudgetRouting } from './budget-routing.ts';
 import { CommandFollowing } from './command-following.ts';
-import { atNextDeadline, startWithin } from './deadline-watch.ts';
+import { DeadlineWatch, startWithin } from './deadline-watch.ts';
 import { Hearing } from './hearing.ts';
 import { Incarnation, undelivered } from './incarnation.ts';
 import { type Claimed, claimAgent, type Held, type KeepingPorts, stillWanted } from './kept-agents.ts';
@@ -70,7 +70,7 @@ export class SessionActor {
   #leaving = false;
   #followed: SessionState | undefined;
   #capabilities: readonly string[] | undefined;
-  #cancelDeadline: () => void = () => {};
+  readonly #deadlines: DeadlineWatch;
 
   constructor(ports: ActorPorts, owned: Owned) {
     this.#ports = ports;
@@ -93,6 +93,16 @@ export class SessionActor {
       caughtUp: async () => {
         const state = await store.state(tenure.session);
         if (state !== undefined) this.noticed(state);
+      },
+    });
+    this.#deadlines = new DeadlineWatch({
+      clock,
+      // A program that is run by itself finds its agents as it left them.
+      parks: ports.tree === undefined,
+      passed: (deadline) => {
+        // The same state, an instant later, has passed its deadline.
+        this.#followed = undefined;
+        void tenure.guard(this.#writer.expire(deadline));
       },
     });
     const stands = (state: SessionState): void => this.noticed(state);
@@ -122,7 +132,7 @@ export class SessionActor {
     } catch (cause) {
       tenure.fail(cause);
     } finally {
-      this.#cancelDeadline();
+      this.#deadlines.stop();
       this.#timeouts.stop();
       await tenure.guard(this.#letGo());
     }
@@ -337,7 +347,6 @@ export class SessionActor {
     this.#followed = state;
     this.#owned.answering.stands(state);
     this.#owned.budget.stands(state);
-    this.#cancelDeadline();
     if (this.#capabilities !== undefined && this.#capabilities !== state.capabilities) {
       rememberCapabilities(this.#ports, this.#owned.entry.name, state.capabilities);
     }
@@ -345,19 +354,14 @@ export class SessionActor {
     if (state.agentProcess.kind === 'none') {
       if (state.end !== undefined) return this.#tenure.end('done');
       if (state.slot.kind === 'none' && state.owner !== undefined) {
+        this.#deadlines.stop();
         return void this.#tenure.guard(this.#leave('the session is parked', 'done'));
       }
     }
     this.#timeouts.stands(statusOf(state));
     // A deadline of an owner before us may have passed while nobody could keep it: it is not ours before our claim.
     if (state.owner?.epoch !== this.#tenure.epoch) return;
-    const { clock, tree } = this.#ports;
-    // A program that is run by itself finds its agents as it left them.
-    this.#cancelDeadline = atNextDeadline({ state, parks: tree === undefined }, clock, (deadline) => {
-      // The same state, an instant later, has passed its deadline.
-      this.#followed = undefined;
-      void this.#tenure.guard(this.#writer.expire(deadline));
-    });
+    this.#deadlines.stands(state);
   }
 
   async #endWorker(): Promise<void> {
