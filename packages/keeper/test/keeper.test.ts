@@ -168,7 +168,7 @@ test.runIf(process.platform === 'linux')('a full disk stops the agent, which goe
         if (!process.stdout.write(String(n).padStart(8, '0') + 'x'.repeat(1015) + '\\n'))
           await new Promise((resolve) => process.stdout.once('drain', resolve));
       }
-      process.exit(0);
+      process.stdout.write('', () => process.exit(0));
     });
     console.log('ready');`;
   owner.start('a', script);
