@@ -63,6 +63,7 @@ export function memoryEventLog(options: {
     ping: async () => checkOpen(state),
     close: async () => {
       state.closed = true;
+      state.growth.emitNow();
     },
   };
 }
@@ -151,7 +152,7 @@ function appended({ streams, documents, growth, recentChars }: MemoryState, requ
     positions[stream] = target.head;
   }
   for (const write of request.documents ?? []) documents.put(write);
-  if (grew) growth.emit(request.session);
+  if (grew) growth.emitSoon(request.session);
   return { kind: 'appended', positions };
 }
 

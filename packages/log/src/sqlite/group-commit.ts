@@ -5,8 +5,6 @@ export type Commit = {
   /** To be done in the tables themselves, when the group is stored. */
   inPlace(action: () => void): void;
   afterCommit(action: () => void): void;
-  /** A moment after the commit: whoever waits for it goes on before those who only watch. */
-  announce(action: () => void): void;
   /** Takes back what the operation changed elsewhere than in streams and documents. */
   onRollback(action: () => void): void;
 };
@@ -64,7 +62,6 @@ export function groupCommit(
   let finished = false;
   let heldSince: number | undefined;
   let committedAt = Number.NEGATIVE_INFINITY;
-  const announcements = deferred();
 
   const schedule = (afterMs?: number): void => {
     if (scheduled) return;
@@ -78,7 +75,7 @@ export function groupCommit(
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
-    const error = commitTogether(transactions, batch, announcements.add);
+    const error = commitTogether(transactions, batch);
     committedAt = elapsed();
     if (error === undefined) {
       heldSince = undefined;
@@ -86,7 +83,7 @@ export function groupCommit(
     }
     if (failures.isHeld(error.cause)) return held(batch, error.cause);
     for (const operation of batch) {
-      const alone = batch.length === 1 ? error : commitTogether(transactions, [operation], announcements.add);
+      const alone = batch.length === 1 ? error : commitTogether(transactions, [operation]);
       if (alone !== undefined) operation.reject(failures.of(alone.cause));
     }
   };
@@ -119,7 +116,6 @@ export function groupCommit(
     finish() {
       finished = true;
       while (waiting.length > 0) flush();
-      announcements.now();
     },
   };
 }
@@ -136,36 +132,13 @@ function soon(go: () => void, isQuiet: boolean): void {
 
 type Actions = readonly (() => void)[];
 
-function deferred(): { readonly add: (actions: Actions) => void; readonly now: () => void } {
-  let due: (() => void)[] = [];
-  const now = (): void => {
-    const actions = due;
-    due = [];
-    for (const action of actions) action();
-  };
-  return {
-    add: (actions) => {
-      if (actions.length === 0) return;
-      if (due.length === 0) setImmediate(now);
-      due.push(...actions);
-    },
-    now,
-  };
-}
-
-function commitTogether(
-  transactions: Transactions,
-  batch: readonly Waiting[],
-  announce: (actions: Actions) => void,
-): { cause: unknown } | undefined {
+function commitTogether(transactions: Transactions, batch: readonly Waiting[]): { cause: unknown } | undefined {
   const inPlace: (() => void)[] = [];
   const afterCommit: (() => void)[] = [];
   const onRollback: (() => void)[] = [];
-  const announced: (() => void)[] = [];
   const commit: Commit = {
     inPlace: (action) => inPlace.push(action),
     afterCommit: (action) => afterCommit.push(action),
-    announce: (action) => announced.push(action),
     onRollback: (action) => onRollback.push(action),
   };
   let settle: (() => void)[];
@@ -179,6 +152,5 @@ function commitTogether(
   }
   for (const action of settle) action();
   for (const action of afterCommit) action();
-  announce(announced);
   return undefined;
 }

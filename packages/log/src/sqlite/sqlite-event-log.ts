@@ -52,6 +52,7 @@ export function sqliteEventLog(path: string, opening: SqliteOpening): Store {
       if (state.closed) return;
       state.closed = true;
       state.writes.finish();
+      state.growth.emitNow();
       state.commits.stop();
       settleIfPossible(state);
       state.database.close();
@@ -182,7 +183,7 @@ function appended(state: SqliteState, request: Append, commit: Commit): Done {
     positions[stream] = target.head;
   }
   for (const write of request.documents ?? []) documents.put(write);
-  if (grew) commit.announce(() => growth.emit(request.session));
+  if (grew) commit.afterCommit(() => growth.emitSoon(request.session));
   return { kind: 'appended', positions };
 }
 
