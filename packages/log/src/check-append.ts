@@ -7,6 +7,7 @@ import {
   type NewEntry,
   streamNames,
 } from './event-log.ts';
+import { LazyDocument } from './lazy-document.ts';
 import { LazyEntry } from './lazy-entry.ts';
 
 /** Far below the limit, however far the size of an entry that is not made yet is from its length. */
@@ -42,6 +43,7 @@ function isObjectText(data: string): boolean {
 }
 
 export function checkDocument(write: DocumentWrite): void {
+  if (write instanceof LazyDocument) return;
   if ((write.value?.length ?? 0) <= MAX_ENTRY_LENGTH) return;
   throw new LogError(
     'too-large',

@@ -44,7 +44,7 @@ export const MAX_ENTRY_LENGTH = 32 * 1024 * 1024;
 export type DocumentWrite = {
   readonly collection: string;
   readonly key: string;
-  /** JSON text; undefined deletes. */
+  /** JSON text; undefined deletes. A `LazyDocument` makes it when it is read. */
   readonly value: string | undefined;
   /** Listing order (descending, then by key descending) within the collection; 0 when absent. */
   readonly sort?: number;

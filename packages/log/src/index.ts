@@ -25,6 +25,7 @@ export {
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
 export { type Durations, Histogram } from './histogram.ts';
+export { LazyDocument } from './lazy-document.ts';
 export { LazyEntry } from './lazy-entry.ts';
 export { type LogMeasures, type MeasuredLog, measuredLog } from './measured-log.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';

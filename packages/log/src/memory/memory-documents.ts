@@ -1,7 +1,8 @@
 import { byPlace, decodeCursor, encodeCursor } from '../document-cursor.ts';
 import { type DocumentPage, type DocumentWrite, type ListRequest, type StoredDocument } from '../event-log.ts';
+import { LazyDocument } from '../lazy-document.ts';
 
-export type KeptDocument = StoredDocument & { readonly expiresAt?: number };
+export type KeptDocument = StoredDocument & Pick<DocumentWrite, 'expiresAt'>;
 
 export type MemoryDocuments = {
   put(write: DocumentWrite): void;
@@ -32,7 +33,8 @@ export function memoryDocuments(now: () => number): MemoryDocuments {
       sweep();
       let documents = collections.get(write.collection);
       if (documents === undefined) collections.set(write.collection, (documents = new Map()));
-      if (write.value === undefined) documents.delete(write.key);
+      if (write instanceof LazyDocument) documents.set(write.key, write);
+      else if (write.value === undefined) documents.delete(write.key);
       else documents.set(write.key, toKept(write, write.value));
     },
     get(collection, key) {

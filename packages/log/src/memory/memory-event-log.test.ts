@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LazyDocument } from '../lazy-document.ts';
 import { LazyEntry } from '../lazy-entry.ts';
 import { eventLogContract } from '../testing/event-log-contract.ts';
 import { memoryEventLog } from './memory-event-log.ts';
@@ -74,4 +75,18 @@ test('with a bound, entries whose text was not made are forgotten alike', async 
   expect(entries[0]?.position).toBe(oldest);
   expect(entries.length).toBeGreaterThan(3);
   expect(entries.length).toBeLessThan(20);
+});
+
+test('the text of a document is made when it is read, once', async () => {
+  const log = memoryEventLog({ now: () => 0 });
+  let made = 0;
+  const place = { collection: 'rows', key: 'a', sort: 0, tag: 't' };
+  await log.append({
+    session: 's',
+    streams: [],
+    documents: [new LazyDocument(place, () => `{"n":${++made}}`)],
+  });
+  expect(made).toBe(0);
+  expect((await log.listDocuments({ collection: 'rows', limit: 1 })).documents[0]?.value).toBe('{"n":1}');
+  expect((await log.getDocument('rows', 'a'))?.value).toBe('{"n":1}');
 });

@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
+import { toStored } from './memory-documents.ts';
 import type { MemoryState } from './memory-event-log.ts';
 import type { MemoryStream } from './memory-streams.ts';
 
@@ -19,7 +20,10 @@ function* records({ streams, documents, leases, now }: MemoryState): Generator<S
     yield { kind: 'stream', session, stream, head: content.head, oldest: content.oldest };
     for (const entry of inOrder(content)) yield { kind: 'entry', session, stream, ...entry };
   }
-  for (const { collection, document } of documents.all()) yield { kind: 'document', collection, ...document };
+  for (const { collection, document } of documents.all()) {
+    const { expiresAt } = document;
+    yield { kind: 'document', collection, ...toStored(document), ...(expiresAt !== undefined && { expiresAt }) };
+  }
   for (const [name, { epoch, owner, expiresAt }] of leases) {
     yield { kind: 'lease', name, epoch, ...(owner !== undefined && expiresAt > now() && { heldBy: owner }) };
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EventLog, ListRequest } from '../event-log.ts';
+import { LazyDocument } from '../lazy-document.ts';
 import type { SubjectOf } from './event-log-contract.ts';
 
 async function keys(log: EventLog, request: Omit<ListRequest, 'limit'>, limit = 2): Promise<string[]> {
@@ -47,6 +48,23 @@ export function documentContract(subject: SubjectOf): void {
       expect((await log.listDocuments({ collection: 'rows', tag: 'x', limit: 5 })).documents).toEqual([
         { key: 'a', value: '{"v":5}', sort: 5, tag: 'x' },
       ]);
+    });
+
+    test('[L60] a document whose text is made when it is read is as any other', async () => {
+      const { log } = subject();
+      const row = (key: string, n: number): LazyDocument =>
+        new LazyDocument({ collection: 'rows', key, sort: n, tag: n > 1 ? 'new' : 'old' }, () => JSON.stringify({ n }));
+      await log.putDocument(row('a', 1));
+      await log.append({ session: 's', streams: [], documents: [row('a', 2), row('b', 3)] });
+      const stored = (key: string, n: number) => ({ key, value: `{"n":${n}}`, sort: n, tag: 'new' });
+      expect(await log.getDocument('rows', 'a')).toEqual(stored('a', 2));
+      expect(await log.createDocument(row('a', 4))).toBe(false);
+      expect(await log.createDocument(row('c', 4))).toBe(true);
+      const { documents } = await log.listDocuments({ collection: 'rows', tag: 'new', limit: 10 });
+      expect(documents).toEqual([stored('c', 4), stored('b', 3), stored('a', 2)]);
+      expect(await keys(log, { collection: 'rows', tag: 'old' })).toEqual([]);
+      await log.putDocument({ collection: 'rows', key: 'a', value: undefined });
+      expect(await log.getDocument('rows', 'a')).toBeUndefined();
     });
 
     test('[L10] create writes only what is absent, also when many try at once', async () => {

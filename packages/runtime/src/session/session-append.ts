@@ -1,7 +1,14 @@
 import type { JsonObject } from '@concerto/base';
-import { type Append, type DocumentWrite, LazyEntry, type NewEntry, type StreamAppend } from '@concerto/log';
+import {
+  type Append,
+  type DocumentWrite,
+  LazyDocument,
+  LazyEntry,
+  type NewEntry,
+  type StreamAppend,
+} from '@concerto/log';
 import type { PublicEvent } from '@concerto/protocol';
-import { type Decision, restsUntil, type SessionState, sessionView } from '@concerto/session';
+import { type Decision, restsUntil, type SessionState, sessionView, statusOf } from '@concerto/session';
 
 export const sessionsCollection = 'sessions';
 /** Sessions that others opened, by their parent. */
@@ -78,19 +85,21 @@ function unfinishedRow(state: SessionState): JsonObject {
 
 /** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
 function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
-  const view = sessionView(state, 0);
   const same =
     before?.slot.kind === state.slot.kind &&
     before.end === state.end &&
     before.rests === state.rests &&
     (state.kind !== 'program' || before.turn.active === state.turn.active);
-  const row: DocumentWrite = {
+  const place = {
     collection: state.parent === undefined ? sessionsCollection : childrenCollection,
     key: id,
-    value: state.deleted === true ? undefined : JSON.stringify(view),
     sort: state.createdAt,
-    tag: state.parent ?? view.status,
+    tag: state.parent ?? statusOf(state),
   };
+  const row: DocumentWrite =
+    state.deleted === true
+      ? { ...place, value: undefined }
+      : new LazyDocument(place, () => JSON.stringify(sessionView(state, 0)));
   if (same) return [row];
   const unfinished: DocumentWrite = {
     collection: unfinishedCollection,
