@@ -95,7 +95,7 @@ function streamCalls(
     },
     read: async ({ session, stream, after, limit }) => {
       checkOpen(state);
-      return readFrom(streams.find(session, stream), after, limit);
+      return readFrom(streams.find(session, stream), stream, { after, limit });
     },
     head: async (session, stream) => {
       checkOpen(state);

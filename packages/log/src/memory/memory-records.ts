@@ -1,8 +1,9 @@
 import { unreachable } from '@concerto/base';
+import type { StreamName } from '../event-log.ts';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
 import { toStored } from './memory-documents.ts';
 import type { MemoryState } from './memory-event-log.ts';
-import type { MemoryStream } from './memory-streams.ts';
+import { type MemoryStream, readFrom } from './memory-streams.ts';
 
 export function* dumpMemory(state: MemoryState): Generator<readonly StoreRecord[]> {
   let batch: StoreRecord[] = [];
@@ -18,7 +19,7 @@ export function* dumpMemory(state: MemoryState): Generator<readonly StoreRecord[
 function* records({ streams, documents, leases, now }: MemoryState): Generator<StoreRecord> {
   for (const { session, stream, content } of streams.all()) {
     yield { kind: 'stream', session, stream, head: content.head, oldest: content.oldest };
-    for (const entry of inOrder(content)) yield { kind: 'entry', session, stream, ...entry };
+    for (const entry of inOrder(content, stream)) yield { kind: 'entry', session, stream, ...entry };
   }
   for (const { collection, document } of documents.all()) {
     const { expiresAt } = document;
@@ -29,10 +30,13 @@ function* records({ streams, documents, leases, now }: MemoryState): Generator<S
   }
 }
 
-function inOrder({ entries, asides }: MemoryStream): { position: number; aside: number; type: string; data: string }[] {
+type InOrder = { position: number; aside: number; type: string; data: string };
+
+function inOrder(content: MemoryStream, name: StreamName): InOrder[] {
+  const { entries } = readFrom(content, name, { after: 0, limit: content.head });
   const all = [
     ...entries.map(({ position, type, data }) => ({ position, type, data, aside: 0 })),
-    ...asides.map(({ index, ...entry }) => ({ ...entry, aside: index })),
+    ...content.asides.map(({ index, ...entry }) => ({ ...entry, aside: index })),
   ];
   return all.sort((a, b) => a.position - b.position || a.aside - b.aside);
 }

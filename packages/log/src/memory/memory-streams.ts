@@ -8,12 +8,14 @@ type Aside = { readonly position: number; readonly index: number; readonly type:
 export type MemoryStream = {
   head: number;
   oldest: number;
-  /** Entries from `oldest` to `head`. */
-  entries: Entry[];
+  /** From `oldest` to `head`, one after the other. What nobody has read yet is as it came: most of it is never read. */
+  entries: (Entry | LazyEntry)[];
   asides: Aside[];
   /** Of what was appended since the last time that old entries were forgotten, and of what was left then. */
   chars: number;
 };
+
+type PageRequest = { readonly after: number; readonly limit: number };
 
 export type MemoryStreams = {
   /** An empty stream, not kept, when there is none. */
@@ -58,19 +60,18 @@ export function appendTo(stream: MemoryStream, name: StreamName, entries: readon
       stream.asides.push({ position: stream.head, index, type, data });
       continue;
     }
-    stream.entries.push(heldEntry(entry, ++stream.head, name));
+    const position = ++stream.head;
+    stream.entries.push(entry instanceof LazyEntry ? entry : held(entry, position, name));
     stream.chars += sizeOf(entry);
   }
 }
 
-function heldEntry(entry: NewEntry, position: number, stream: StreamName): Entry {
-  if (entry instanceof LazyEntry) return new HeldEntry(entry, position, stream);
-  const { type, data } = entry;
+function held({ type, data }: NewEntry, position: number, stream: StreamName): Entry {
   return { position, type, data: stream === 'events' ? stampSeq(data, position) : data };
 }
 
-/** What an entry says, until somebody reads its text. */
-class HeldEntry implements Entry {
+/** One that is read, whose text is made when somebody looks at it. */
+class UnmadeEntry implements Entry {
   readonly position: number;
   readonly #source: LazyEntry;
   readonly #stream: StreamName;
@@ -94,15 +95,6 @@ class HeldEntry implements Entry {
     return this.#source.value;
   }
 
-  get size(): number {
-    return this.#source.size;
-  }
-
-  /** Of events it is the text that is read; of all else often only that it is there. */
-  get read(): Entry {
-    return this.#stream === 'events' ? this.toJSON() : this;
-  }
-
   toJSON(): Entry {
     return { position: this.position, type: this.type, data: this.data };
   }
@@ -110,14 +102,25 @@ class HeldEntry implements Entry {
 
 /** In UTF-16 units, or about so. */
 export function sizeOf(entry: NewEntry | Entry): number {
-  return entry instanceof LazyEntry || entry instanceof HeldEntry ? entry.size : entry.data.length;
+  return entry instanceof LazyEntry ? entry.size : entry.data.length;
 }
 
-export function readFrom(stream: MemoryStream, after: number, limit: number): Page {
+export function readFrom(stream: MemoryStream, name: StreamName, { after, limit }: PageRequest): Page {
   const start = Math.max(0, after + 1 - stream.oldest);
-  const entries = stream.entries.slice(start, start + limit);
-  for (const [index, entry] of entries.entries()) if (entry instanceof HeldEntry) entries[index] = entry.read;
+  const end = Math.min(start + limit, stream.entries.length);
+  const entries: Entry[] = [];
+  for (let index = start; index < end; index++) {
+    const entry = stream.entries[index];
+    if (entry instanceof LazyEntry) entries.push(read(entry, stream.oldest + index, name));
+    else if (entry !== undefined) entries.push(entry);
+  }
   return { entries, head: stream.head, oldest: stream.oldest };
+}
+
+/** Of events it is the text that is read; of all else often only that it is there. */
+function read(entry: LazyEntry, position: number, stream: StreamName): Entry {
+  const unmade = new UnmadeEntry(entry, position, stream);
+  return stream === 'events' ? unmade.toJSON() : unmade;
 }
 
 /** Forgets the oldest where it holds more than twice so much: what is left is at most so much, and at least one entry. */
@@ -133,7 +136,7 @@ export function keepRecent(stream: MemoryStream, chars: number): void {
   trimThrough(stream, stream.oldest + from - 1);
 }
 
-function heldSize(entry: Entry | undefined): number {
+function heldSize(entry: Entry | LazyEntry | undefined): number {
   return entry === undefined ? 0 : sizeOf(entry);
 }
 
