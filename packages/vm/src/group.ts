@@ -42,7 +42,7 @@ export function beginGroup(vm: Vm, fiber: Fiber, start: GroupStart): boolean {
   if (start.mode === 'deadline' && typeof start.ms === 'number') {
     group.timer = vm.nextRequest++;
     const request = { kind: 'sleep', ms: start.ms, limit: true } as const;
-    vm.pending.set(group.timer, { fiber: fiber.id, request });
+    vm.pending.set(group.timer, { id: group.timer, fiber: fiber.id, request });
     vm.outbox.push({ ...request, id: group.timer });
   }
   startNext(vm, fiber, group);
@@ -293,7 +293,7 @@ export function dropTask(vm: Vm, fiber: Fiber, task: Task): void {
 
 /** The fiber and the frame that drive a session. */
 export function driverOf(vm: Vm, session: string): { readonly fiber: Fiber; readonly frame: number } | undefined {
-  for (const fiber of vm.fibers.values()) {
+  for (const fiber of vm.fibers.things()) {
     for (let frame = 0; frame < fiber.depth; frame++) {
       if (isDriver(vm, fiber.functions[frame]) && sessionOf(fiber, frame) === session) return { fiber, frame };
     }

@@ -1,3 +1,4 @@
+import type { ByNumber } from '@concerto/base';
 import type { Answer, Notice, Request } from './effects.ts';
 import type { LinkedFunction, Program } from './program.ts';
 import type { ClosureValue, Value } from './value.ts';
@@ -125,14 +126,14 @@ export interface Vm {
   /** A test: emits are kept for `test_emits`. */
   readonly capture: boolean;
   readonly globals: Value[];
-  readonly fibers: Map<number, Fiber>;
+  readonly fibers: ByNumber<Fiber>;
   /** Fibers that can go on, in order. */
   readonly ready: number[];
   /** What was asked, by id, and the fiber that waits for it. */
-  readonly pending: Map<number, { readonly fiber: number; readonly request: Request }>;
+  readonly pending: ByNumber<{ readonly id: number; readonly fiber: number; readonly request: Request }>;
   readonly captured: { readonly channel: string; readonly payload: Value }[];
   readonly mocks: Map<string, Mock>;
-  readonly outbox: (Notice | (Request & { readonly id: number }))[];
+  outbox: (Notice | (Request & { readonly id: number }))[];
   /** What runs after the current entry ends: `init`, then `main`. */
   readonly entries: number[];
   nextFiber: number;

@@ -59,7 +59,7 @@ function shownBytes(bytes: number): string {
 function heldBytes(vm: Vm): number {
   const seen = new Set<unknown>();
   const open: Value[] = [...vm.globals];
-  for (const { stack } of vm.fibers.values()) for (const value of stack) open.push(value);
+  for (const { stack } of vm.fibers.things()) for (const value of stack) open.push(value);
   for (const { payload } of vm.captured) open.push(payload);
   for (const mock of vm.mocks.values()) open.push(...mock.calls);
   for (const effect of vm.outbox) if ('payload' in effect) open.push(effect.payload);

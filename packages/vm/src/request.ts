@@ -17,7 +17,7 @@ export function suspend(
   }
   const id = vm.nextRequest++;
   fiber.wait = { kind: 'request', id, name: target.name, args: call.args, result: call.result };
-  vm.pending.set(id, { fiber: fiber.id, request: started.request });
+  vm.pending.set(id, { id, fiber: fiber.id, request: started.request });
   // A copy that is given a further key would be most of what a message of an agent costs here.
   vm.outbox.push(Object.assign({}, started.request, { id }));
   return true;

@@ -37,7 +37,8 @@ function decode(module: IrModule, data: Json): Vm {
   vm.ready.push(...array(state.ready).map(number));
   for (const entry of array(state.pending).map(object)) {
     const request = decodeRequest(entry.request ?? null, (value) => objects.value(value));
-    vm.pending.set(number(entry.id), { fiber: number(entry.fiber), request });
+    const id = number(entry.id);
+    vm.pending.set(id, { id, fiber: number(entry.fiber), request });
   }
   for (const entry of array(state.captured).map(object)) {
     vm.captured.push({ channel: text(entry.channel), payload: objects.value(entry.payload) });

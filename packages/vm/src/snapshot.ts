@@ -21,9 +21,9 @@ export function snapshot(vm: Vm): Json {
     limits: { ...vm.limits },
     capture: vm.capture,
     globals: table.list(vm.globals),
-    fibers: [...vm.fibers.values()].map((fiber) => encodeFiber(fiber, table)),
+    fibers: vm.fibers.things().map((fiber) => encodeFiber(fiber, table)),
     ready: [...vm.ready],
-    pending: [...vm.pending].map(([id, { fiber, request }]) => ({
+    pending: vm.pending.things().map(({ id, fiber, request }) => ({
       id,
       fiber,
       request: encodeRequest(request, (value) => table.value(value)),

@@ -1,3 +1,4 @@
+import { ByNumber } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { display } from './display.ts';
 import type { Answer, Effect, Request } from './effects.ts';
@@ -64,9 +65,9 @@ export function emptyVm(module: IrModule, options: Pick<VmOptions, 'capture' | '
     limits,
     capture: options.capture === true,
     globals: Array.from({ length: program.globals }, (): Value => undefined),
-    fibers: new Map(),
+    fibers: new ByNumber(),
     ready: [],
-    pending: new Map(),
+    pending: new ByNumber(),
     captured: [],
     mocks: new Map(),
     outbox: [],
@@ -104,8 +105,9 @@ export function run(vm: Vm, budget = 1_000_000): RunStatus & { readonly effects:
     fuel -= used;
     if (vm.outcome === null) checkLimits(vm, fiber, used);
   }
-  if (vm.outcome !== null) for (const id of vm.fibers.keys()) cancelFiber(vm, id);
-  const effects = vm.outbox.splice(0);
+  if (vm.outcome !== null) for (const id of vm.fibers.numbers()) cancelFiber(vm, id);
+  const effects = vm.outbox;
+  vm.outbox = [];
   if (vm.outcome !== null) return { ...vm.outcome, effects };
   return { status: vm.ready.length > 0 ? 'running' : 'waiting', effects };
 }
@@ -193,12 +195,12 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
 
 /** What the program waits for: after `restore`, ask the world again. */
 export function pendingRequests(vm: Vm): readonly (Request & { readonly id: number })[] {
-  return [...vm.pending].map(([id, { request }]) => ({ ...request, id }));
+  return vm.pending.things().map(({ id, request }) => ({ ...request, id }));
 }
 
 /** Where in the source whatever waits for the world stands. */
 export function waitingPlaces(vm: Vm): readonly TraceEntry[] {
-  return [...vm.pending.values()].flatMap(({ fiber }) => {
+  return vm.pending.things().flatMap(({ fiber }) => {
     const waiting = vm.fibers.get(fiber);
     return waiting === undefined ? [] : innermost(waiting);
   });

@@ -1,5 +1,5 @@
 import type { ProcessIdentity } from '@concerto/agents';
-import { assert, type Json } from '@concerto/base';
+import { assert, ByNumber, type Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { Answer } from '@concerto/vm';
 import { systemClock } from '../ports.ts';
@@ -14,7 +14,7 @@ import { type ProgramWorld, type Rests, WorldFailure } from './program-world.ts'
 /** Requests under way, and the answers that have come in. */
 export class RequestDesk {
   readonly #world: ProgramWorld;
-  readonly #open = new Map<number, OpenRequest>();
+  readonly #open = new ByNumber<OpenRequest>();
   readonly #agents: ProgramAgents;
   readonly #models: ProgramModels;
   /** Begun before this process: made again once it is known which of them somebody still waits for. */
@@ -91,12 +91,12 @@ export class RequestDesk {
 
   /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
   #startNext(id: number, session: string): void {
-    // Whether it only waits its agent tells.
-    this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
     const said = this.#agents.said(session);
     this.#heard = said === undefined ? '' : session;
-    if (said === undefined) this.#await(id, this.#agents.next(session));
-    else this.#arrive(id, { ok: true, value: said });
+    if (said !== undefined) return this.#give(id, { ok: true, value: said });
+    // Whether it only waits its agent tells.
+    this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
+    this.#await(id, this.#agents.next(session));
   }
 
   /** What comes after the message that the program is given now, as far as it asks for nothing. It stays here until it is asked for. */
@@ -126,6 +126,10 @@ export class RequestDesk {
   #arrive(id: number, answer: Answer, request?: ProgramRequest): void {
     if (!this.#open.delete(id)) return;
     if (request !== undefined) this.#world.watch?.(request, answer);
+    this.#give(id, answer);
+  }
+
+  #give(id: number, answer: Answer): void {
     this.#arrived.push({ kind: 'answer', id, answer });
     this.wake();
   }
@@ -135,7 +139,7 @@ export class RequestDesk {
     const on = this.#agents.onlyWait;
     if (on === undefined || this.hasInput) return undefined;
     let until = Number.POSITIVE_INFINITY;
-    for (const { rests } of this.#open.values()) {
+    for (const { rests } of this.#open.things()) {
       if (rests === undefined) return undefined;
       until = Math.min(until, rests.until ?? until);
     }
@@ -144,7 +148,7 @@ export class RequestDesk {
 
   /** All that is open in the program itself waits for people or for a time, and some of it for people. */
   get asks(): boolean {
-    const open = [...this.#open.values()];
+    const open = this.#open.things();
     return open.some(({ asks }) => asks === true) && open.every(({ rests }) => rests !== undefined);
   }
 
@@ -189,7 +193,7 @@ export class RequestDesk {
   }
 
   async close(): Promise<void> {
-    for (const request of this.#open.values()) request.abort();
+    for (const request of this.#open.things()) request.abort();
     this.#open.clear();
     await Promise.all([this.#agents.end(), this.#models.close()]);
   }
