@@ -19,6 +19,9 @@ export function suspend(
   fiber.wait = { kind: 'request', id, name: target.name, args: call.args, result: call.result };
   vm.pending.set(id, { id, fiber: fiber.id, request: started.request });
   // A copy that is given a further key would be most of what a message of an agent costs here.
-  vm.outbox.push(Object.assign({}, started.request, { id }));
+  const effect = Object.assign({}, started.request, { id });
+  // Most often it is the only one: an empty list that something is put into makes room for many.
+  if (vm.outbox.length === 0) vm.outbox = [effect];
+  else vm.outbox.push(effect);
   return true;
 }

@@ -93,7 +93,11 @@ export class RequestDesk {
   #startNext(id: number, session: string): void {
     const said = this.#agents.said(session);
     this.#heard = said === undefined ? '' : session;
-    if (said !== undefined) return this.#give(id, { ok: true, value: said });
+    if (said === undefined) this.#awaitNext(id, session);
+    else this.#give(id, { ok: true, value: said });
+  }
+
+  #awaitNext(id: number, session: string): void {
     // Whether it only waits its agent tells.
     this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
     this.#await(id, this.#agents.next(session));
@@ -130,7 +134,10 @@ export class RequestDesk {
   }
 
   #give(id: number, answer: Answer): void {
-    this.#arrived.push({ kind: 'answer', id, answer });
+    const input = { kind: 'answer', id, answer } as const;
+    // An empty list that something is put into makes room for many at once, and most often it is one.
+    if (this.#arrived.length === 0) this.#arrived = [input];
+    else this.#arrived.push(input);
     this.wake();
   }
 

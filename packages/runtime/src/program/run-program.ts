@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { IrModule } from '@concerto/ir';
 import { SnapshotError } from '@concerto/vm';
 import {
-  type Given,
   type Machine,
   MachineLost,
   type MachineStart,
@@ -109,7 +108,8 @@ class ProgramRun {
     for (;;) {
       const held = world.held?.();
       if (held !== undefined) await held;
-      const turns = taken === undefined ? await this.#turns(given) : [taken];
+      const made = taken === undefined ? this.#turns(given) : [taken];
+      const turns = made instanceof Promise ? await made : made;
       taken = undefined;
       given = [];
       let index = -1;
@@ -142,16 +142,23 @@ class ProgramRun {
     return this.#isAborted ? undefined : this.#parts.journal;
   }
 
-  async #turns(inputs: readonly Input[]): Promise<readonly Turn[]> {
+  /** At once where the machine is in this thread: for each word of an agent, a promise would cost as much as the turn. */
+  #turns(inputs: readonly Input[]): readonly Turn[] | Promise<readonly Turn[]> {
+    if (this.#machine.isElsewhere) return this.#turnsElsewhere(inputs);
+    const steps = this.#parts.journal?.turnSteps ?? TURN_STEPS;
+    return this.#machine.turn({ inputs, steps, cancel: this.#isAborted ? INTERRUPTED : undefined });
+  }
+
+  async #turnsElsewhere(inputs: readonly Input[]): Promise<readonly Turn[]> {
+    const { journal, desk } = this.#parts;
     for (;;) {
       const isAborted = this.#isAborted;
       try {
         const ended = this.#lost === undefined || isAborted ? undefined : await this.#beginAgain(this.#lost);
         if (ended !== undefined) return [ended];
-        const ahead = isAborted || this.#parts.journal?.isReplaying === true ? undefined : this.#ahead();
-        const steps = this.#parts.journal?.turnSteps ?? TURN_STEPS;
-        const made = this.#machine.turn({ inputs, steps, ahead, cancel: isAborted ? INTERRUPTED : undefined });
-        const turns = made instanceof Promise ? await made : made;
+        const ahead = isAborted || journal?.isReplaying === true ? undefined : desk.ahead(this.#aheadMax);
+        const steps = journal?.turnSteps ?? TURN_STEPS;
+        const turns = await this.#machine.turn({ inputs, steps, ahead, cancel: isAborted ? INTERRUPTED : undefined });
         if (ahead !== undefined) this.#aheadMax = aheadNext(ahead.said.length, turns.length - 1);
         this.#losses = 0;
         return turns;
@@ -161,10 +168,6 @@ class ProgramRun {
         this.#lost = cause;
       }
     }
-  }
-
-  #ahead(): Given['ahead'] {
-    return this.#machine.takesAhead ? this.#parts.desk.ahead(this.#aheadMax) : undefined;
   }
 
   /**

@@ -57,11 +57,28 @@ export class Hearing {
   #isToldSilent = false;
   /** Of this turn; undefined once its usage was told, or where that is counted elsewhere. */
   #untold: UntoldUsage | undefined;
+  /** One for all that it says: it reads what stands now. */
+  readonly #turn: Turn;
+  readonly #newRequestId = (): string => {
+    const { mintId, incarnation } = this.#parts;
+    return this.#at === undefined ? mintId('req') : incarnation.requestAt(this.#at);
+  };
 
   constructor(parts: HearingParts) {
     this.#parts = parts;
     this.#newTurn();
     const { number, speaker, worker } = parts.incarnation;
+    this.#turn = {
+      agent: parts.entry.name,
+      get number() {
+        return parts.incarnation.turn;
+      },
+      get callId() {
+        return parts.incarnation.callId;
+      },
+      toolName: (id) => this.#tools.get(id) ?? '',
+      knowsMessage: (id) => this.#ids.knows(parts.incarnation.callId, id),
+    };
     // The next owner of a worker that is kept goes on with its names.
     this.#ids = new MessageIds(worker?.kept === undefined ? String(speaker.epoch) : `p${number}`);
   }
@@ -124,7 +141,9 @@ export class Hearing {
     for (const output of batch) {
       this.#at = output.at;
       this.#heardTo = output.at ?? this.#heardTo;
-      const { shown, told } = this.#named(this.#meaning(output));
+      const meaning = this.#meaning(output);
+      const shown = this.#named(meaning.shown);
+      const told = this.#namedEnd(meaning.told);
       const isKnown = isHeard(this.#at, this.#parts.heard);
       const line = isKnown ? undefined : this.#keep(output, told);
       this.#noteCalls(shown);
@@ -166,19 +185,26 @@ export class Hearing {
     }
   }
 
-  /** With the message that each event belongs to. */
-  #named({ shown, told }: Heard): Heard {
+  /** With the message that each event belongs to: the same list where none needs a name. */
+  #named(events: readonly WorkEvent[]): readonly WorkEvent[] {
     const { callId } = this.#parts.incarnation;
-    const stamp = (event: WorkEvent): WorkEvent => this.#ids.stamp(callId, event);
-    const named = shown.map(stamp);
-    if (told === undefined) return { shown: named };
-    if (told.type !== 'turn-ended' || told.closing === undefined) return { shown: named, told };
-    return { shown: named, told: { ...told, closing: told.closing.map(stamp) } };
+    let named: WorkEvent[] | undefined;
+    let index = 0;
+    for (const event of events) {
+      const stamped = this.#ids.stamp(callId, event);
+      if (stamped !== event) (named ??= [...events])[index] = stamped;
+      index += 1;
+    }
+    return named ?? events;
+  }
+
+  #namedEnd(told: Told | undefined): Told | undefined {
+    if (told?.type !== 'turn-ended' || told.closing === undefined) return told;
+    return { ...told, closing: this.#named(told.closing) };
   }
 
   #meaning(output: WorkerOutput): Heard {
-    const { mintId, incarnation } = this.#parts;
-    const newId = (): string => (this.#at === undefined ? mintId('req') : incarnation.requestAt(this.#at));
+    const { incarnation } = this.#parts;
     switch (output.kind) {
       case 'rests':
         return { shown: [] };
@@ -189,11 +215,11 @@ export class Hearing {
         if (shown !== undefined) return { shown };
         if (message.type === 'ack' && message.in_reply_to === 'steer')
           return { shown: incarnation.heardSteer(message.in_reply_to_id) };
-        const heard = translate(this.#turn(), message, raw, () => requestId ?? newId());
+        const heard = translate(this.#turn, message, raw, this.#requestId(requestId));
         return problem === undefined ? heard : { ...heard, shown: [this.#complaint(problem), ...heard.shown] };
       }
       case 'suspend':
-        return asked({ ...output.event, requestId: output.requestId ?? newId() });
+        return asked({ ...output.event, requestId: output.requestId ?? this.#newRequestId() });
       case 'usage':
         return {
           shown: [],
@@ -215,6 +241,10 @@ export class Hearing {
       case 'gone':
         return { shown: [], told: { type: 'process-exited', error: output.error } };
     }
+  }
+
+  #requestId(given: string | undefined): () => string {
+    return given === undefined ? this.#newRequestId : () => given;
   }
 
   async #tell(
@@ -296,18 +326,6 @@ export class Hearing {
     const { entry, incarnation } = this.#parts;
     const message = `${problem}; \`concerto doctor ${entry.name}\` shows how it should look`;
     return { type: 'subagentAddJson', callId: incarnation.callId, title: 'log', data: { level: 'warn', message } };
-  }
-
-  #turn(): Turn {
-    const { entry, incarnation } = this.#parts;
-    const { callId, turn: number } = incarnation;
-    return {
-      agent: entry.name,
-      number,
-      callId,
-      toolName: (id) => this.#tools.get(id) ?? '',
-      knowsMessage: (id) => this.#ids.knows(callId, id),
-    };
   }
 }
 

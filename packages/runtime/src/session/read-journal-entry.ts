@@ -5,8 +5,8 @@ import type { Message } from '../program/program-agent.ts';
 
 type Spoken = {
   readonly type: 'message';
-  readonly by?: string;
-  readonly request?: string;
+  readonly by?: string | undefined;
+  readonly request?: string | undefined;
   readonly message: Message;
 };
 export type HeardEntry = Spoken | Exclude<AgentJournalEntry, { type: 'message' }>;
@@ -38,5 +38,6 @@ function has<Key extends string>(value: unknown, key: Key): value is Record<Key,
 }
 
 function isTextOrNone(value: object, key: string): boolean {
-  return !has(value, key) || typeof value[key] === 'string';
+  const text = has(value, key) ? value[key] : undefined;
+  return text === undefined || typeof text === 'string';
 }

@@ -44,10 +44,6 @@ export function translate(
   mintRequestId: () => string,
 ): Heard {
   const { callId } = turn;
-  const ofTurn = turn.number === 0 ? {} : { turn: turn.number };
-  const late = (title: string): readonly WorkEvent[] => [
-    { type: 'subagentAddJson', callId, title, data: fieldsOf(raw) },
-  ];
   switch (message.type) {
     case 'progress':
       return shown(
@@ -73,19 +69,31 @@ export function translate(
       return asked(questionEvent(message, mintRequestId()));
     case 'approval':
       return asked(consentEvent(message, raw, mintRequestId()));
-    case 'result': {
-      const { value, closing } = resultOf(turn, message, fieldsOf(raw));
-      const result = { success: true, href: '/', outcomes: outcomeOf(value) };
-      return told({ type: 'turn-ended', ...ofTurn, outcome: 'result', value, result, closing, late: late('result') });
-    }
-    case 'error': {
-      const error = { code: String(message.code ?? 'agent_error'), message: message.message };
-      const closing = [errorEvent(callId, error.message)];
-      return told({ type: 'turn-ended', ...ofTurn, outcome: 'error', error, closing, late: late('error') });
-    }
+    case 'result':
+    case 'error':
+      return told(endOf(turn, message, raw));
     case 'ack':
       return told({ type: 'control-acked', requestId: message.in_reply_to_id });
   }
+}
+
+/** How the turn ends; and what is shown of it where it has ended already. */
+function endOf(
+  turn: Turn,
+  message: Extract<AgentMessage, { type: 'result' | 'error' }>,
+  raw: JsonObject,
+): Extract<Told, { type: 'turn-ended' }> {
+  const { callId, number } = turn;
+  const ofTurn = number === 0 ? {} : { turn: number };
+  const late: WorkEvent[] = [{ type: 'subagentAddJson', callId, title: message.type, data: fieldsOf(raw) }];
+  if (message.type === 'error') {
+    const error = { code: String(message.code ?? 'agent_error'), message: message.message };
+    const closing = [errorEvent(callId, error.message)];
+    return { type: 'turn-ended', ...ofTurn, outcome: 'error', error, closing, late };
+  }
+  const { value, closing } = resultOf(turn, message, fieldsOf(raw));
+  const result = { success: true, href: '/', outcomes: outcomeOf(value) };
+  return { type: 'turn-ended', ...ofTurn, outcome: 'result', value, result, closing, late };
 }
 
 /** A request as it is opened. */

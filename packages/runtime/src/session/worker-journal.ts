@@ -6,10 +6,7 @@ import type { OwnerWriter } from './owner-writer.ts';
 import { pause } from './store-patience.ts';
 import type { KeptLine } from './words-ahead.ts';
 
-type Distribute<T> = T extends unknown ? Omit<T, 'by'> : never;
-/** Before it is known which message its turn began with. */
-type Said = Distribute<AgentJournalEntry>;
-type Exit = Omit<Extract<Said, { type: 'exit' }>, 'type'>;
+type Exit = Omit<Extract<AgentJournalEntry, { type: 'exit' }>, 'type' | 'by'>;
 
 /** Of whoever is no process, or whose end nobody saw. */
 const unknownExit: Exit = { code: null, signal: null, stderr: '' };
@@ -43,7 +40,7 @@ export class WorkerJournal {
 
   /** On record when something else is, or after a moment. */
   stderr(text: string): void {
-    this.#keep({ type: 'stderr', text });
+    this.#keep({ type: 'stderr', by: this.promptedBy, text });
     if (this.#showsStderr) return;
     this.#showsStderr = true;
     void pause(this.#clock, stderrWithinMs).then(async () => {
@@ -53,22 +50,20 @@ export class WorkerJournal {
     });
   }
 
-  #keep(entry: Said | undefined): KeptLine | undefined {
-    if (entry === undefined) return undefined;
-    const by = this.promptedBy === undefined ? {} : { by: this.promptedBy };
-    const value = Object.assign({ type: entry.type }, by, entry);
-    return { value, place: this.#writer.keep(new LazyEntry(value)) };
+  #keep(value: AgentJournalEntry | undefined): KeptLine | undefined {
+    return value === undefined ? undefined : { value, place: this.#writer.keep(new LazyEntry(value)) };
   }
 
   /** What the journal has of what a worker said; undefined for what is told otherwise. */
-  #entry(output: WorkerOutput, requestId: string | undefined): Said | undefined {
+  #entry(output: WorkerOutput, request: string | undefined): AgentJournalEntry | undefined {
+    const by = this.promptedBy;
     switch (output.kind) {
       case 'message':
-        return { type: 'message', ...(requestId === undefined ? {} : { request: requestId }), message: output.raw };
+        return { type: 'message', by, request, message: output.raw };
       case 'violation':
-        return output.fatal ? { type: 'violation', message: output.error.message } : undefined;
+        return output.fatal ? { type: 'violation', by, message: output.error.message } : undefined;
       case 'gone':
-        return { type: 'exit', ...this.#exit };
+        return { type: 'exit', by, ...this.#exit };
       default:
         return undefined;
     }

@@ -164,7 +164,10 @@ function handlerFor(listen: IrListen | undefined, type: string): Handler | undef
 
 function withoutType(message: MapValue, keep: boolean): MapValue {
   const fields = emptyMap();
-  for (const [key, item] of message.entries) if (keep || key !== 'type') fields.entries.set(key, share(item));
+  // Not `for … of`, which makes a pair of each.
+  message.entries.forEach((item, key) => {
+    if (keep || key !== 'type') fields.entries.set(key, share(item));
+  });
   return fields;
 }
 

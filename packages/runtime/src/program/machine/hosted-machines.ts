@@ -178,7 +178,7 @@ type Placed = {
 
 class HostedMachine implements Machine {
   readonly pending: readonly ProgramRequest[];
-  readonly takesAhead = true;
+  readonly isElsewhere = true;
   readonly #host: MachineHost;
   readonly #placed: Placed;
   #places: readonly TraceEntry[] = [];

@@ -55,8 +55,8 @@ export type Given = {
 export type Machine = {
   /** What a machine that was taken up from a snapshot waits for. */
   readonly pending: readonly ProgramRequest[];
-  /** Sending ahead is worth it: it is elsewhere. */
-  readonly takesAhead: boolean;
+  /** In another process: it can be lost, and sending ahead is worth it. */
+  readonly isElsewhere: boolean;
   /** One slice; more where it took what was sent ahead: then each but the last ends with the request that this answered. */
   turn(given: Given): readonly Turn[] | Promise<readonly Turn[]>;
   /** Where it waits. */

@@ -39,7 +39,7 @@ export const ownMachines: Machines = { begin: (start) => new OwnMachine(start) }
 
 export class OwnMachine implements Machine {
   readonly pending: readonly ProgramRequest[];
-  readonly takesAhead = false;
+  readonly isElsewhere = false;
   readonly #vm: Vm;
 
   constructor({ module, snapshot: data, ...options }: MachineStart) {
