@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Lease, memoryEventLog } from '@concerto/log';
 import { leaseOf } from '@concerto/runtime';
 import { expect, test } from 'vitest';
@@ -12,10 +13,17 @@ test('whoever hears of a session that begins finds that it has an owner; others 
     shared.acquireLease({ name: leaseOf(session), owner: 'elsewhere', ttlMs: 1_000 });
   shared.onGrowth((session) => tried.push(claim(session)));
   const own = ownFromTheStart(shared, 'here');
-  await own.append({ session: 's1', streams: [begins] });
-  await own.append({ session: 's1', streams: [{ ...begins, expected: 1 }] });
-  await own.append({ session: '@pool', streams: [begins] });
-  await shared.append({ session: 's2', streams: [begins] });
+  const appends = [
+    () => own.append({ session: 's1', streams: [begins] }),
+    () => own.append({ session: 's1', streams: [{ ...begins, expected: 1 }] }),
+    () => own.append({ session: '@pool', streams: [begins] }),
+    () => shared.append({ session: 's2', streams: [begins] }),
+  ];
+  for (const append of appends) {
+    await append();
+    // Whoever watches is told in the next turn of the loop.
+    await setImmediate();
+  }
   const held = { kind: 'held', by: 'here' };
   const free = { kind: 'acquired' };
   expect(await Promise.all(tried)).toMatchObject([held, held, free, free]);
