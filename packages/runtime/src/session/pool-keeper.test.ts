@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type EventLog, memoryEventLog } from '@concerto/log';
 import { statusOf } from '@concerto/session';
 import { describe, expect, test } from 'vitest';
@@ -127,6 +128,28 @@ describe('the pool', () => {
     clock.pass(60_000);
     await processOn(here.log, 1).pool.reconcile();
     expect(await here.pool.view()).toMatchObject({ active: 0 });
+  });
+
+  test('whoever closes the store after the last session waits until its slot is given back', async () => {
+    const memory = memoryEventLog({ now: () => clock.now() });
+    const append: EventLog['append'] = async (request) => {
+      if (request.session === '@pool') await setImmediate();
+      return await memory.append(request);
+    };
+    const log = { ...memory, append };
+    const { store, pool } = processOn(log, 20);
+    const ids = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    for (const id of ids) await start({ store, pool }, id);
+    for (const id of ids)
+      await store.execute(id, {
+        type: 'control',
+        kind: 'cancel',
+        requestId: `c-${id}`,
+        at: clock.now(),
+        actor: 'user',
+      });
+    await pool.settled();
+    expect(await processOn(log, 20).pool.view()).toMatchObject({ active: 0 });
   });
 
   test('a crash after the end of a session and before its slot came back: comparing gives it to the next', async () => {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog, StoredDocument } from '@concerto/log';
-import { finalStatuses, PoolRecord, type PoolState, readStored } from '@concerto/protocol';
+import { finalStatuses, PoolRecord, type PoolState, readStored, type SessionRecord } from '@concerto/protocol';
 import {
   type Decision,
   decidePool,
@@ -57,16 +57,25 @@ export class PoolKeeper {
   #pool: Pool;
   #position = 0;
   #busy: Promise<unknown> = Promise.resolve();
+  readonly #told = new Set<Promise<void>>();
 
   constructor(options: PoolKeeperOptions) {
     this.#options = options;
     this.#pool = newPool(options.initialMax);
     options.log.onRewind(() => this.#forget());
     options.store.onDecision((session, decision) => {
-      void this.#settle(session, decision).catch((cause: unknown) => {
+      const told = this.#settle(session, decision)?.catch((cause: unknown) => {
         options.report('the pool could not be told of a session; comparing will mend it', cause);
       });
+      if (told === undefined) return;
+      this.#told.add(told);
+      void told.then(() => this.#told.delete(told));
     });
+  }
+
+  /** What it has been told of sessions so far is on record: whoever closes the store after them waits for it. */
+  async settled(): Promise<void> {
+    while (this.#told.size > 0) await Promise.all(this.#told);
   }
 
   async view(): Promise<PoolState> {
@@ -168,13 +177,23 @@ export class PoolKeeper {
     return (await log.getDocument(sessionsCollection, session)) ?? (await log.getDocument(childrenCollection, session));
   }
 
-  async #settle(session: string, decision: Decision): Promise<void> {
-    const types = decision.records.map((record) => record.type);
-    if (types.includes('ended')) return await this.release(session, 'the session is over');
-    if (types.includes('parked')) return await this.release(session, 'the session is parked');
-    if (statusOf(decision.state) === 'idle' && this.#pool.waiting.size > 0) await this.#makeRoom();
-    if (!types.includes('slot-wanted')) return;
-    const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool', tree: decision.state.root });
+  /** Undefined for what is none of its business, which most decisions are. */
+  #settle(session: string, { records, state }: Decision): Promise<void> | undefined {
+    const says = (type: SessionRecord['type']): boolean => records.some((record) => record.type === type);
+    if (says('ended')) return this.release(session, 'the session is over');
+    if (says('parked')) return this.release(session, 'the session is parked');
+    const isWanted = says('slot-wanted');
+    const givesWay = this.#pool.waiting.size > 0 && statusOf(state) === 'idle';
+    return isWanted || givesWay ? this.#place(session, { givesWay, isWanted, tree: state.root }) : undefined;
+  }
+
+  async #place(
+    session: string,
+    { givesWay, isWanted, tree }: { givesWay: boolean; isWanted: boolean; tree: string | undefined },
+  ): Promise<void> {
+    if (givesWay) await this.#makeRoom();
+    if (!isWanted) return;
+    const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool', tree });
     if (reserved.ok && reserved.value === 'held') await this.#admit(session);
   }
 

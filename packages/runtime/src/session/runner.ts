@@ -4,6 +4,7 @@ import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Machines } from '../program/machine/machine.ts';
+import { within } from '../within.ts';
 import type { StartWorkers } from '../worker.ts';
 import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
 import { BudgetRouting } from './budget-routing.ts';
@@ -26,6 +27,8 @@ const renewEveryMs = 2_000;
 const otherMachineMs = 30_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 1_000;
+/** What the pool is not told in this time at a stop, comparing finds. */
+const poolToldMs = 2_000;
 const programsMaxDefault = 1_000;
 /** Of so many sweeps one looks after programs whose agents wait for people: what calls them back is seen when it happens. */
 const sweepsPerLook = 300;
@@ -114,6 +117,8 @@ export class Runner {
         return name;
       }),
     );
+    // Whoever closes the store next would cut off what the pool is being told of them.
+    await within(this.#options.clock, poolToldMs, this.#options.pool.settled());
     return left.filter((name) => name !== undefined);
   }
 
