@@ -34,9 +34,32 @@ describe('archive', () => {
     expect([closedValues(one), closedValues(two), closedValues(other)]).toEqual([[1], [1, 2], [1, 3]]);
   });
 
-  test('has logarithmically many parts', () => {
-    let archive = emptyArchive<number>();
-    for (let id = 0; id < 1_000; id++) archive = close(archive, `${id}`, id);
-    expect(archive.closed.length).toBeLessThanOrEqual(10);
+  test('a second last change takes the place of the first, for whoever has it', () => {
+    const one = close(close(emptyArchive<number>(), 'a', 1), 'b', 2);
+    const again = close(one, 'a', 3);
+    expect([closedValues(one), closedValues(again)]).toEqual([
+      [1, 2],
+      [3, 2],
+    ]);
+    expect([find(one, 'a'), find(again, 'a')]).toEqual([1, 3]);
+  });
+
+  test('versions that went different ways have each their own', () => {
+    const step = fc.record({ from: fc.nat(), id: fc.integer({ min: 0, max: 9 }), value: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const versions = [{ ours: emptyArchive<number>(), map: new Map<string, number>() }];
+        for (const { from, id, value } of steps) {
+          const before = versions[from % versions.length];
+          if (before === undefined) return;
+          const map = new Map(before.map).set(`${id}`, value);
+          versions.push({ ours: close(before.ours, `${id}`, value), map });
+        }
+        for (const { ours, map } of versions) {
+          expect(closedValues(ours)).toEqual([...map.values()]);
+          for (let id = 0; id < 10; id++) expect(find(ours, `${id}`)).toBe(map.get(`${id}`));
+        }
+      }),
+    );
   });
 });

@@ -24,7 +24,7 @@ function choose<T>(from: readonly T[], pick: number): T | undefined {
 
 /** Every id, over or not. */
 function ids(archive: Archive<unknown>): readonly string[] {
-  return [...archive.closed, archive.live].flatMap((part) => [...part.keys()]);
+  return [...archive.closed.ids(), ...archive.live.keys()];
 }
 
 function wishOf(world: World, state: SessionState, { what, pick }: Happening): Wish | undefined {

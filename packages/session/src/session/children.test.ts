@@ -13,7 +13,7 @@ describe('children', () => {
   });
 
   test('10.1 what is decided upon an older state does not see what was opened since', () => {
-    const none = GrownSet.of([]);
+    const none = GrownSet.empty();
     const one = none.with('a');
     const two = one.with('b');
     const other = one.with('c');
@@ -116,9 +116,8 @@ describe('programs', () => {
     expect(runningPrompt(story.state)).toBeUndefined();
     story.delivered().send('steered', 'immediate').delivered();
     const { state } = story;
-    for (const part of state.queue.entries.closed) {
-      Object.assign(part, { values: () => expect.unreachable('the messages before it were looked through') });
-    }
+    const unreachable = () => expect.unreachable('the messages before it were looked through');
+    Object.assign(state.queue.entries.closed, { values: unreachable });
     expect(runningPrompt(state)?.id).toBe('second');
     story.result().question('its own turn');
     expect(story.state.turn.active).toBe(true);

@@ -92,7 +92,7 @@ export function created(record: RecordOf<'created'>): Required<SessionState> {
     version: record.forkOf?.version,
     modelAsks: 0,
     budget: record.budget === undefined ? undefined : budgetOf(record.budget),
-    children: GrownSet.of([]),
+    children: GrownSet.empty(),
     createdAt: record.at,
     updatedAt: record.at,
     activeAt: record.at,
