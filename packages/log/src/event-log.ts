@@ -68,16 +68,16 @@ export type Append = {
    * when another acquires it or when it is released; after its time has run out others may take it, and until one
    * does its holder may still write and renew.
    */
-  readonly fence?: { readonly lease: string; readonly epoch: number };
+  readonly fence?: { readonly lease: string; readonly epoch: number } | undefined;
   readonly streams: readonly StreamAppend[];
   readonly documents?: readonly DocumentWrite[];
   /**
    * What follows from it in another session, made when it is known where this one stands: in the same commit where the
    * store can, and never without it. It may be asked for more than once; undefined when nothing follows.
    */
-  readonly next?: (positions: Positions) => Append | undefined;
+  readonly next?: ((positions: Positions) => Append | undefined) | undefined;
   /** Both or neither: nothing is written unless something follows and is taken. Only where the store `joins`. */
-  readonly joined?: true;
+  readonly joined?: true | undefined;
 };
 
 export type Positions = Readonly<Partial<Record<StreamName, number>>>;

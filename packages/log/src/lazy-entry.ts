@@ -38,11 +38,15 @@ function aboutSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;
   let size = 2;
-  if (Array.isArray(value)) {
+  if (isRecord(value)) {
+    // Not `Object.keys`: a list of them for each object of each word is a tenth of what a word leaves behind.
+    for (const key in value) size += key.length + 4 + aboutSize(value[key]);
+  } else if (Array.isArray(value)) {
     for (const item of value) size += aboutSize(item);
-    return size;
   }
-  // Not `Object.keys`: a list of them for each object of each word is a tenth of what a word leaves behind.
-  for (const key in value) size += key.length + 4 + aboutSize(Reflect.get(value, key));
   return size;
+}
+
+function isRecord(value: object): value is Readonly<Record<string, unknown>> {
+  return !Array.isArray(value);
 }

@@ -8,14 +8,19 @@ const openMax = 10_000;
 
 /** The calls that were shown and have no result yet. */
 export class OpenCalls {
-  readonly #open: Map<string, string>;
-
-  constructor(open: ReadonlyMap<string, string> = new Map()) {
-    this.#open = new Map(open);
-  }
+  #open = new Map<string, string>();
+  /** As long as they stay as they are: each decision names them. */
+  #list: readonly OpenCall[] | undefined = [];
+  /** A copy has the same map: whoever changes it first makes one of its own. */
+  #isShared = false;
 
   copy(): OpenCalls {
-    return new OpenCalls(this.#open);
+    const copy = new OpenCalls();
+    copy.#open = this.#open;
+    copy.#list = this.#list;
+    copy.#isShared = true;
+    this.#isShared = true;
+    return copy;
   }
 
   has(callId: string): boolean {
@@ -23,7 +28,8 @@ export class OpenCalls {
   }
 
   get list(): readonly OpenCall[] {
-    return [...this.#open].map(([callId, name]) => ({ callId, name }));
+    this.#list ??= [...this.#open].map(([callId, name]) => ({ callId, name }));
+    return this.#list;
   }
 
   /**
@@ -48,11 +54,19 @@ export class OpenCalls {
   }
 
   #note(event: PublicEvent): void {
-    if (event.type === 'functionResult') this.#open.delete(event.callId);
+    if (event.type === 'functionResult') this.#own().delete(event.callId);
     if (event.type !== 'functionCall' || event.isTurn === true) return;
-    this.#open.set(event.callId, event.name);
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > openMax && oldest !== undefined) this.#open.delete(oldest);
+    const open = this.#own().set(event.callId, event.name);
+    const [oldest] = open.keys();
+    if (open.size > openMax && oldest !== undefined) open.delete(oldest);
+  }
+
+  /** To be changed. */
+  #own(): Map<string, string> {
+    if (this.#isShared) this.#open = new Map(this.#open);
+    this.#isShared = false;
+    this.#list = undefined;
+    return this.#open;
   }
 }
 

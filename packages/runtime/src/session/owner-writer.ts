@@ -234,7 +234,8 @@ export class OwnerWriter {
     const write = async ({ shown, options, again }: Writing): Promise<Heads | undefined> => {
       if (!again) {
         const joined = this.#heardAhead.has(session);
-        const written = await store.showAndFollow(tenure.session, { shown, ...options }, { joined, ...following });
+        const { command } = following;
+        const written = await store.showAndFollow(tenure.session, { shown, options }, { session, command, joined });
         if (written !== 'unjoined') {
           executed = written?.executed;
           return written?.heads;

@@ -125,7 +125,8 @@ export class SessionStore {
   async #show(
     id: string,
     shown: Shown,
-    { at, fence, after, documents = [], ...follows }: ShowOptions & Pick<Append, 'next' | 'joined'>,
+    { at, fence, after, documents = [] }: ShowOptions,
+    { next, joined }: Pick<Append, 'next' | 'joined'> = {},
   ): Promise<(Heads & { readonly next?: Appended }) | 'unjoined' | undefined> {
     const entries = shown.events.map((event) => eventEntry(event, at));
     const streams = [...appendTo('events', entries), ...appendTo('journal', shown.journal)];
@@ -133,7 +134,7 @@ export class SessionStore {
     if (first === undefined) return after ?? { events: 0, journal: 0 };
     // All of it was appended in one piece or not at all: the first of them tells.
     if (after !== undefined && (await this.#holds(id, first, after[first.stream]))) return after;
-    const appended = await this.#log.append({ session: id, fence, streams, documents, ...follows });
+    const appended = await this.#log.append({ session: id, fence, streams, documents, next, joined });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
     if (appended.kind === 'fenced') return undefined;
     if (appended.kind === 'unjoined') return 'unjoined';
@@ -163,7 +164,7 @@ export class SessionStore {
    */
   async showAndFollow(
     id: string,
-    { shown, ...options }: ShowOptions & { readonly shown: Shown },
+    { shown, options }: { readonly shown: Shown; readonly options: ShowOptions },
     following: Following,
   ): Promise<{ readonly heads: Heads; readonly executed: Executed } | 'unjoined' | undefined> {
     const { session, joined = false } = following;
@@ -173,16 +174,17 @@ export class SessionStore {
       if (cached.state === undefined) await this.#refresh(session, cached);
       let made: Result<Made, Refusal> | undefined;
       let seq = 0;
-      const heads = await this.#show(id, shown, {
-        ...(joined ? { joined } : {}),
+      const heads = await this.#show(id, shown, options, {
+        joined: joined ? true : undefined,
         next: ({ events = 0 }) => {
           seq = events;
-          made = makeDecision({ id: session, ...cached }, this.#owners.get(session), following.command(events), {});
+          const { state, position, gone } = cached;
+          const known = { id: session, state, position, gone };
+          made = makeDecision(known, this.#owners.get(session), following.command(events), {});
           if (!made.ok || made.value.decisions.length === 0) return undefined;
           cached.unheard = { tries: { since: { events: 0, journal: 0 } }, made: made.value };
           return made.value.append;
         },
-        ...options,
       });
       cached.unheard = undefined;
       if (heads === undefined || heads === 'unjoined') return heads;

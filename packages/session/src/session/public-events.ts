@@ -25,23 +25,31 @@ export type Told = {
  * ends, changed messages, the status, and at the very end the end.
  */
 export function publicEvents(told: Told): readonly PublicEvent[] {
-  const { before, after, records, observed, openCalls, reason } = told;
+  const { before, after, records, observed } = told;
   const events: PublicEvent[] = [];
-  events.push(...turnOpening(told, records), ...observed);
-  for (const record of records) events.push(...settledRequest(told, record));
-  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { observed, openCalls, reason }));
+  const say = (said: readonly PublicEvent[] | PublicEvent | undefined): void => {
+    if (said === undefined) return;
+    // Most of a decision says nothing, or one thing: a list of each would cost more than the decision.
+    if ('type' in said) events.push(said);
+    else for (const event of said) events.push(event);
+  };
+  say(turnOpening(told, records));
+  say(observed);
+  for (const record of records) say(settledRequest(told, record));
+  say(settingsEvents(told, records));
+  say(turnClosing(told, records));
   let turn = before?.turn.number ?? 0;
   for (const record of records) {
     if (record.type === 'turn-started') turn = record.turn;
-    events.push(...usageEvent(after, record, turn));
+    say(usageEvent(after, record, turn));
   }
-  for (const record of records) events.push(...budgetEvent(after, record));
+  for (const record of records) say(budgetEvent(after, record));
   for (const id of changedMessages(records)) {
     const entry = entryOf(after.queue, id);
-    if (entry !== undefined) events.push(messageEvent(entry, told));
+    if (entry !== undefined) say(messageEvent(entry, told));
   }
-  events.push(...statusEvent(told));
-  for (const record of records) events.push(...ending(record));
+  say(statusEvent(told));
+  for (const record of records) say(ending(record));
   return events;
 }
 
@@ -58,31 +66,31 @@ function isSecret(event: SuspendEvent | undefined): boolean {
 type Change = { readonly before: SessionState | undefined; readonly after: SessionState };
 
 /** An answer counts from when a living owner has it: one that nobody took was never given. */
-function settledRequest({ before, after }: Change, record: SessionRecord): PublicEvent[] {
+function settledRequest({ before, after }: Change, record: SessionRecord): PublicEvent | undefined {
   if (record.type === 'answer-kept' || record.type === 'answer-sent') {
     const { requestId } = record;
     const request = after.requests.live.get(requestId);
     const known = before?.requests.live.get(requestId)?.answer?.stage === 'kept';
-    if (request?.answer === undefined || known) return [];
+    if (request?.answer === undefined || known) return undefined;
     const { response, reason, by, because } = request.answer;
     const told = isSecret(request.event) ? {} : { response };
     const decided = because === undefined ? {} : { because };
     const why = reason === undefined ? {} : { reason };
-    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...why, ...decided, ...told }];
+    return { type: 'requestSettled', requestId, outcome: 'answered', by, ...why, ...decided, ...told };
   }
   // Nobody had to be told but the session itself.
   if (record.type === 'request-answered' && !record.held) {
     const { requestId, response, by = record.actor, reason } = record;
     const why = reason === undefined ? {} : { reason };
-    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...why, response }];
+    return { type: 'requestSettled', requestId, outcome: 'answered', by, ...why, response };
   }
-  if (record.type === 'request-routed') return [routedEvent(after, record)];
+  if (record.type === 'request-routed') return routedEvent(after, record);
+  if (record.type !== 'request-withdrawn') return undefined;
   // A request is settled once: an answer that was shown and then did not arrive is told in the status and the audit.
-  const shown = before?.requests.live.get(record.type === 'request-withdrawn' ? record.requestId : '')?.answer?.stage;
-  if (record.type === 'request-withdrawn' && (shown === undefined || shown === 'offered')) {
-    return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
-  }
-  return [];
+  const { requestId, reason } = record;
+  const shown = before?.requests.live.get(requestId)?.answer?.stage;
+  if (shown !== undefined && shown !== 'offered') return undefined;
+  return { type: 'requestSettled', requestId, outcome: 'withdrawn', reason };
 }
 
 function routedEvent(after: SessionState, record: Extract<SessionRecord, { type: 'request-routed' }>): PublicEvent {
@@ -99,17 +107,17 @@ function routedEvent(after: SessionState, record: Extract<SessionRecord, { type:
 }
 
 /** What was used, of what and in which turn, which may be over by the end of the decision: the sum is its reader's. */
-function usageEvent(after: SessionState, record: SessionRecord, turn: number): PublicEvent[] {
-  if (record.type !== 'usage-reported' || after.end !== undefined) return [];
-  return [{ type: 'usage', ...record.usage, ...record.source, turn }];
+function usageEvent(after: SessionState, record: SessionRecord, turn: number): PublicEvent | undefined {
+  if (record.type !== 'usage-reported' || after.end !== undefined) return undefined;
+  return { type: 'usage', ...record.usage, ...record.source, turn };
 }
 
-function budgetEvent(after: SessionState, record: SessionRecord): PublicEvent[] {
+function budgetEvent(after: SessionState, record: SessionRecord): PublicEvent | undefined {
   const { budget } = after;
-  if (budget === undefined || (record.type !== 'budget-told' && record.type !== 'budget-raised')) return [];
+  if (budget === undefined || (record.type !== 'budget-told' && record.type !== 'budget-raised')) return undefined;
   const told =
     record.type === 'budget-told' ? { level: record.level, what: record.what } : { level: 'raised' as const };
-  return [{ type: 'budget', ...told, ...budgetView(after, budget) }];
+  return { type: 'budget', ...told, ...budgetView(after, budget) };
 }
 
 /** A reorder moves many at once: the first of the lane carries the order of all. */
@@ -119,7 +127,8 @@ function newOrder(after: SessionState, records: readonly SessionRecord[], id: st
 }
 
 /** Each changed message once, in the order of its first change. */
-function changedMessages(records: readonly SessionRecord[]): readonly string[] {
+function changedMessages(records: readonly SessionRecord[]): Iterable<string> {
+  if (!records.some(({ type }) => type.startsWith('message'))) return [];
   const ids = new Set<string>();
   for (const record of records) {
     if (record.type === 'messages-reordered') record.ids.slice(0, 1).forEach((id) => ids.add(id));
@@ -127,23 +136,23 @@ function changedMessages(records: readonly SessionRecord[]): readonly string[] {
       ids.add(record.messageId);
     }
   }
-  return [...ids];
+  return ids;
 }
 
 /** For the difference; also for a place that was given up, which the status alone does not show. */
-function statusEvent({ before, after, records, reason, actor }: Told): PublicEvent[] {
+function statusEvent({ before, after, records, reason, actor }: Told): PublicEvent | undefined {
   const status = statusOf(after);
-  if (before === undefined) return [{ type: 'status', status }];
+  if (before === undefined) return { type: 'status', status };
   const previous = statusOf(before);
   const madeRoom = records.some((record) => record.type === 'parked' && record.madeRoomFor !== undefined);
-  if (status === previous && !madeRoom) return [];
+  if (status === previous && !madeRoom) return undefined;
   const why = reason === undefined ? {} : { reason };
-  return [{ type: 'status', status, previous, ...why, ...(actor.startsWith('user:') ? { by: actor } : {}) }];
+  return { type: 'status', status, previous, ...why, ...(actor.startsWith('user:') ? { by: actor } : {}) };
 }
 
 /** `complete` or `error`, then `finish`, which nothing follows. */
-function ending(record: SessionRecord): PublicEvent[] {
-  if (record.type !== 'ended') return [];
+function ending(record: SessionRecord): readonly PublicEvent[] | undefined {
+  if (record.type !== 'ended') return undefined;
   switch (record.status) {
     case 'completed':
       return [{ type: 'complete', result: record.result ?? { success: true, href: '' } }, { type: 'finish' }];

@@ -48,26 +48,30 @@ export function settingsEvents(
   records: readonly SessionRecord[],
 ): PublicEvent[] {
   const asked = before?.settingsAsked;
-  const events = records.flatMap((record) => settingsEvent(asked, record));
+  const events: PublicEvent[] = [];
+  for (const record of records) {
+    const event = settingsEvent(asked, record);
+    if (event !== undefined) events.push(event);
+  }
   if (asked === undefined || after.settingsAsked !== undefined || events.length > 0) return events;
   const { requestId, params, by } = asked;
   return [{ type: 'settings', requestId, params, outcome: 'next_start', by }];
 }
 
-function settingsEvent(asked: SessionState['settingsAsked'], record: SessionRecord): PublicEvent[] {
+function settingsEvent(asked: SessionState['settingsAsked'], record: SessionRecord): PublicEvent | undefined {
   switch (record.type) {
     case 'worktree-changed':
-      return [{ type: 'worktree', worktree: record.worktree, by: record.actor }];
+      return { type: 'worktree', worktree: record.worktree, by: record.actor };
     case 'settings-changed': {
       const { requestId, params, actor } = record;
       const outcome = asked === undefined ? 'next_start' : 'changed';
-      return [{ type: 'settings', requestId, params, outcome, by: asked?.by ?? actor }];
+      return { type: 'settings', requestId, params, outcome, by: asked?.by ?? actor };
     }
     case 'settings-refused': {
       const { requestId, params, actor, reason } = record;
-      return [{ type: 'settings', requestId, params, outcome: 'refused', by: asked?.by ?? actor, reason }];
+      return { type: 'settings', requestId, params, outcome: 'refused', by: asked?.by ?? actor, reason };
     }
     default:
-      return [];
+      return undefined;
   }
 }

@@ -15,7 +15,7 @@ export function statusOf(state: SessionState): SessionStatus {
   if (state.end !== undefined) return state.end.status;
   if (state.control !== undefined) return statusDuring[state.control.kind];
   if (state.hold !== undefined) return state.hold.kind;
-  const [question] = openRequests(state);
+  const question = firstOpen(state);
   if (question !== undefined) return waitingStatus(question.event);
   if (state.turn.active) return 'running';
   if (state.agentProcess.kind === 'starting') return 'starting';
@@ -26,6 +26,11 @@ export function statusOf(state: SessionState): SessionStatus {
 
 export function waitingStatus(event: SuspendEvent): 'waitingForInput' | 'waitingForApproval' {
   return event.type === 'queryConsent' ? 'waitingForApproval' : 'waitingForInput';
+}
+
+function firstOpen({ requests }: SessionState): Request | undefined {
+  for (const request of requests.live.values()) if (request.state === 'open') return request;
+  return undefined;
 }
 
 /** Oldest first. */

@@ -64,14 +64,14 @@ function flyingPrompt(before: SessionState | undefined) {
 
 /** Closes what is shown of a turn: the calls that still run, the turn's own, the turn. One for each that was opened. */
 export function turnClosing(
-  { before, after }: Change,
-  records: readonly SessionRecord[],
-  told: {
+  told: Change & {
     readonly observed: readonly PublicEvent[];
     readonly openCalls: readonly OpenCall[];
     readonly reason: string | undefined;
   },
+  records: readonly SessionRecord[],
 ): readonly PublicEvent[] {
+  const { before, after } = told;
   const ended = records.find((record) => record.type === 'turn-ended');
   // A program goes on with the next owner, and so do its calls.
   const goesOn = before?.turn.active === true && after.turn.active && after.turn.number === before.turn.number;
