@@ -21,3 +21,17 @@ test('every call has one result: one that is made again under an id that is open
   expect(shown[2]).toMatchObject({ callId: 'c1', name: 'Read' });
   expect(calls.list).toEqual([{ callId: 'c1', name: 'Bash' }]);
 });
+
+test('a copy and what it was made from go on by themselves', () => {
+  const calls = new OpenCalls();
+  calls.see([call('c1')]);
+  const copy = calls.copy();
+  const second = copy.copy();
+  expect(copy.list).toEqual([{ callId: 'c1', name: 'Bash' }]);
+  copy.see([call('c2', 'Read')]);
+  calls.see([result('c1')]);
+  const listed = [calls, copy, second].map(({ list }) => list.map(({ callId }) => callId));
+  expect(listed).toEqual([[], ['c1', 'c2'], ['c1']]);
+  calls.see([call('c3')]);
+  expect([calls.has('c3'), copy.has('c3'), second.has('c1')]).toEqual([true, false, true]);
+});
