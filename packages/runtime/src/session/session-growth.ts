@@ -10,8 +10,9 @@ export class SessionGrowth {
 
   constructor({ log, store }: { readonly log: EventLog; readonly store: SessionStore }, session: string) {
     this.#stopListening = log.onGrowth(() => this.signal(), session);
-    // Of what this process decides the store knows a moment sooner; what is only said comes in masses, and is heard so.
-    this.#stopWatching = store.onDecided(session, () => this.signal());
+    // A log that joins is this process's own, and tells in the next turn of the loop what grew; another tells by way of its
+    // server, and of what this process decides the store knows sooner.
+    this.#stopWatching = log.joins ? () => {} : store.onDecided(session, () => this.signal());
   }
 
   /** How often it has grown, taken before one looks. */
