@@ -96,15 +96,20 @@ export function since(start: Spent): Spent {
   return { cpuMs: spent().cpuMs - start.cpuMs };
 }
 
-/** The same agent at the end of a bare pipe, without anything of ours. */
-export async function bare(file: string, prompt: string, answers: boolean): Promise<Measured> {
+/** The same agent at the end of a bare pipe, without anything of ours; `answering` is done before each answer. */
+export async function bare(
+  file: string,
+  prompt: string,
+  answers: boolean,
+  answering: () => void = () => {},
+): Promise<Measured> {
   const child = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
   const send = (text: string): void => void child.stdin.write(`${JSON.stringify({ type: 'prompt', text })}\n`);
   send('ask 0');
-  await untilResult(child, false);
+  await untilResult(child, false, answering);
   const start = spent();
   send(prompt);
-  const said = await untilResult(child, answers);
+  const said = await untilResult(child, answers, answering);
   const taken = since(start);
   child.kill();
   return { ...taken, said };
@@ -113,6 +118,7 @@ export async function bare(file: string, prompt: string, answers: boolean): Prom
 async function untilResult(
   child: { readonly stdin: Writable; readonly stdout: Readable },
   answers: boolean,
+  answering: () => void,
 ): Promise<number> {
   const reply = '{"type":"response","in_reply_to":"question","in_reply_to_id":"q","value":"yes"}\n';
   let rest = '';
@@ -122,7 +128,9 @@ async function untilResult(
     for (const line of lines) {
       const message: { type: string; median?: number } = JSON.parse(line);
       if (message.type === 'result') return message.median ?? 0;
-      if (answers) child.stdin.write(reply);
+      if (!answers) continue;
+      answering();
+      child.stdin.write(reply);
     }
   }
   throw new Error('the agent ended early');
