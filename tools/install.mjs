@@ -14,8 +14,7 @@ export function install() {
     .digest('hex');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === lock) return;
   console.log('concerto: installing dependencies (first time, or the lock file changed) …');
-  // Not `npm ci`, which refuses our lock after seconds: it is without the packages of other platforms, which some
-  // registries do not have. The versions are the same.
+  // Not `npm ci`, which would take the agent programs away that were downloaded into `node_modules/.cache`.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   if (spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).status !== 0) {
     console.error('concerto: npm install failed; see its message above. Node 20.19 or newer and npm are needed.');

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as z from 'zod';
 import {
   fileLinesMax,
   functionLinesMax,
@@ -13,6 +14,10 @@ import {
   writesItself,
 } from './rooms.ts';
 import { functionsOf, importsOf, lineOf, readSources, root, type Source } from './sources.ts';
+
+const Lock = z.object({
+  packages: z.record(z.string(), z.object({ optionalDependencies: z.optional(z.record(z.string(), z.string())) })),
+});
 
 const sources = readSources();
 const inRooms = sources.filter((source) => source.room !== undefined);
@@ -38,6 +43,14 @@ test('what clients bundle is `zod/mini`, which has functions where zod has metho
 
 test('every imported package is in the own package.json', () => {
   expect(production.flatMap(undeclaredImports)).toEqual([]);
+});
+
+test('the lock file has the packages of every platform: without them `npm ci` refuses it, and others install no tool', () => {
+  const { packages } = Lock.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
+  const paths = Object.keys(packages);
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies));
+  const isThere = (name: string): boolean => paths.some((path) => path.endsWith(`node_modules/${name}`));
+  expect(wanted.filter((name) => !isThere(name))).toEqual([]);
 });
 
 test('pure rooms read no clock, make no ids, use no chance, do no input or output', () => {
