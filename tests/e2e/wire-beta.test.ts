@@ -99,6 +99,10 @@ describe('the sessions wire of seed 001’s project', () => {
     expect((await api.post(`${base}/new`, {})).status).toBe(422);
     expect((await api.get(`${base}/nobody`)).status).toBe(404);
     expect((await api.get(`${base}/nobody/status`)).status).toBe(404);
+    expect((await api.post(`${base}/nobody:resume`, {})).body).toMatchObject({
+      code: 'no_such_session',
+      detail: 'there is no session "nobody"',
+    });
     expect((await api.get(`${base}/${id}?after=x`)).status).toBe(400);
     expect((await api.post(`${base}/${id}:fly`, {})).status).toBe(405);
     expect((await fetch(`${api.url}${base}/${id}`)).status).toBe(401);

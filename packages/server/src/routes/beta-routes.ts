@@ -69,7 +69,7 @@ async function resume({ sessions, log }: ServerContext, c: Context<OnNode>, id: 
   const body = await readJson(c);
   const answer = parseBody(body, ResumeBeta);
   return await idempotently(c, log, body, async ({ key }) => {
-    const { requests } = found(await sessions.requests(id), c);
+    const { requests } = found(await sessions.requests(id), c, id);
     const request = answer.interactionId ?? requests[0]?.requestId;
     if (request === undefined) throw new ProblemError(409, 'not_suspended', 'the session waits for no answer');
     const given = { response: betaAnswer(answer), equalIsRepeat: true };
