@@ -77,6 +77,26 @@ describe('the sessions wire of seed 001’s project', () => {
     expect(await read(id, whole.length - 1)).toMatchObject([{ name: 'start' }, { name: 'done' }]);
   });
 
+  test('a key is for one wish: what is to begin is a part of it, and stands in the query', async () => {
+    const wish = { segments: [{ text: { text: steps({ say: { type: 'result', text: 'said' } }) } }] };
+    const begun = async (query: string) => {
+      const headers = {
+        authorization: `Bearer ${api.token}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k',
+      };
+      const said = await fetch(`${api.url}${base}/new${query}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(wish),
+      });
+      return await said.json();
+    };
+    const first = await begun('?agent=puppet');
+    expect(await begun('?agent=puppet')).toEqual(first);
+    expect(await begun('?agent=nobody')).toMatchObject({ status: 422, code: 'key_reused' });
+  });
+
   test('HEAD does not wait for the end of the stream', async () => {
     const gate = puppets.gate();
     const id = await begin(steps({ until: gate.path }, { say: { type: 'result', text: 'done' } }));
