@@ -117,7 +117,8 @@ test('a person is asked for the rest, and "always" is a rule of the store', asyn
 
 test('the terminal shows them, and which decides', async () => {
   const file = join(puppets.folder, 'request.json');
-  await writeFile(file, JSON.stringify({ tool: 'Bash', command: 'rm -rf b' }));
+  // As an editor of Windows writes it.
+  await writeFile(file, `\uFEFF${JSON.stringify({ tool: 'Bash', command: 'rm -rf b' })}`);
   const { url, token } = puppets.server;
   const at = ['--url', url, '--token', token];
   const listed = await runConcerto(['rules', ...at]).ended;

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
@@ -61,6 +63,52 @@ describe('the sessions wire of seed 001’s project', () => {
     expect(over.body).toEqual({ sessionId: id, status: 'completed', eventCount: whole.length });
   });
 
+  test('whoever comes back says the last number as a client of server-sent events does, and hears nothing twice', async () => {
+    const id = await begin(steps({ say: { type: 'result', text: 'said' } }));
+    const whole = eventsOf(await read(id));
+    const headers = { authorization: `Bearer ${api.token}`, 'last-event-id': String(whole.length - 2) };
+    const again = await fetch(`${api.url}${base}/${id}`, { headers });
+    expect((await again.text()).match(/^id: \d+$/gm)).toEqual([`id: ${whole.length - 1}`]);
+    expect((await api.get(`${base}/${id}?after=${whole.length}`)).body).toMatchObject({
+      status: 409,
+      code: 'cursor_ahead',
+      position: whole.length - 1,
+    });
+    expect(await read(id, whole.length - 1)).toMatchObject([{ name: 'start' }, { name: 'done' }]);
+  });
+
+  test('a key is for one wish: what is to begin is a part of it, and stands in the query', async () => {
+    const wish = { segments: [{ text: { text: steps({ say: { type: 'result', text: 'said' } }) } }] };
+    const begun = async (query: string) => {
+      const headers = {
+        authorization: `Bearer ${api.token}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k',
+      };
+      const said = await fetch(`${api.url}${base}/new${query}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(wish),
+      });
+      return await said.json();
+    };
+    const first = await begun('?agent=puppet');
+    expect(await begun('?agent=puppet')).toEqual(first);
+    expect(await begun('?agent=nobody')).toMatchObject({ status: 422, code: 'key_reused' });
+  });
+
+  test('HEAD does not wait for the end of the stream', async () => {
+    const gate = puppets.gate();
+    const id = await begin(steps({ until: gate.path }, { say: { type: 'result', text: 'done' } }));
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const credentials = `Host: ${hostname}\r\nAuthorization: Bearer ${api.token}\r\n\r\n`;
+    socket.end(`HEAD ${base}/${id} HTTP/1.1\r\n${credentials}GET /healthz HTTP/1.1\r\n${credentials}`);
+    // Before the session goes on: the next answer of the connection comes after the stream's.
+    expect((await text(socket)).match(/^HTTP\/1.1 200/gm)).toHaveLength(2);
+    await gate.open();
+  });
+
   test('what cannot be done is refused', async () => {
     const gate = puppets.gate();
     const id = await begin(steps({ until: gate.path }, { say: { type: 'result', text: 'done' } }));
@@ -71,6 +119,10 @@ describe('the sessions wire of seed 001’s project', () => {
     expect((await api.post(`${base}/new`, {})).status).toBe(422);
     expect((await api.get(`${base}/nobody`)).status).toBe(404);
     expect((await api.get(`${base}/nobody/status`)).status).toBe(404);
+    expect((await api.post(`${base}/nobody:resume`, {})).body).toMatchObject({
+      code: 'no_such_session',
+      detail: 'there is no session "nobody"',
+    });
     expect((await api.get(`${base}/${id}?after=x`)).status).toBe(400);
     expect((await api.post(`${base}/${id}:fly`, {})).status).toBe(405);
     expect((await fetch(`${api.url}${base}/${id}`)).status).toBe(401);

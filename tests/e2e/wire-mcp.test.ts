@@ -106,6 +106,11 @@ describe.each(ways)('MCP over %s, %s', (over, era) => {
     await call(client, 'send_message', { session, content: 'more' });
     const more = await call(client, 'wait_for_session', { session, seconds: 30 });
     expect(more.text).toContain('did: more');
+    // A position of another session would leave out what was said here.
+    for (const name of ['follow_session', 'wait_for_session'])
+      expect(await call(client, name, { session, after: more.position + 1 })).toEqual({
+        error: `cursor_ahead: the position ${more.position + 1} is beyond the end, ${more.position}`,
+      });
     expect(await call(client, 'control_session', { session, verb: 'cancel' })).toMatchObject({
       requestId: expect.any(String),
     });

@@ -131,6 +131,31 @@ describe('check', () => {
     expect(read('src/main.conc')).toBe('agent A { connector: "a" }\n\nfn main() {}\n');
     expect(read('Concerto.toml')).toBe(`${PROJECT}[agents.a]\ncommand = "x"\n\n[connections.c]\nprovider = "mock"\n`);
   });
+
+  test('--fix leaves a connection where the manifest has another one of that name', async () => {
+    const manifest = `${PROJECT}[connections.c]\nprovider = "mock"\ndefault_model = "m"\n`;
+    write('Concerto.toml', manifest);
+    write(
+      'src/main.conc',
+      'connect c { provider: "mock" }\ndb x: Database<String, Int> = Database::new();\nfn main() {}\n',
+    );
+    expect((await type(check, '--fix', directory)).code).toBe(0);
+    expect(read('Concerto.toml')).toBe(manifest);
+    expect(read('src/main.conc')).toBe(
+      'connect c { provider: "mock" }\nhashmap x: HashMap<String, Int> = HashMap::new();\nfn main() {}\n',
+    );
+  });
+
+  test('--fix says once in the manifest what several programs say', async () => {
+    write('Concerto.toml', `${PROJECT}[hosts.a]\ncommand = "x"\n`);
+    write('src/main.conc', 'connect c { provider: "mock" }\nfn main() {}\n');
+    write('src/other.conc', 'connect c { provider: "mock" }\nfn main() {}\n');
+    write('src/third.conc', 'connect c { provider: "mock", default_model: "m" }\nfn main() {}\n');
+    expect((await type(check, '--fix', directory)).code).toBe(0);
+    expect(read('Concerto.toml')).toBe(`${PROJECT}[agents.a]\ncommand = "x"\n\n[connections.c]\nprovider = "mock"\n`);
+    expect([read('src/main.conc'), read('src/other.conc')]).toEqual(['\nfn main() {}\n', '\nfn main() {}\n']);
+    expect(read('src/third.conc')).toContain('connect c');
+  });
 });
 
 describe('check --mcp', () => {

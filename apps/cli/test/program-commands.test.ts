@@ -158,6 +158,12 @@ describe('run', () => {
     );
   });
 
+  test('--input may begin with a byte order mark, and its lines end as on Windows', async () => {
+    const path = write('a.conc', 'async fn main() { emit("got", await emit("ask", "?")); }');
+    const answers = write('answers.jsonl', '\uFEFF"Ann"\r\n');
+    expect((await type(run, path, '--input', answers)).out).toBe('[emit:ask] ?\n[emit:got] Ann\n');
+  });
+
   test('answers that are not JSON are bad usage, and name the line', async () => {
     const path = write('a.conc', 'fn main() {}');
     await expect(type(run, path, '--input', write('answers', '1\nAnn\n'))).rejects.toThrow('answers:2');

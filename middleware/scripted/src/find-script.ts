@@ -32,7 +32,8 @@ function readScript(file: string): Script {
     throw new ScriptError(`the script ${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
   try {
-    return parseScript(JSON.parse(text), file);
+    // Without the mark that says how it is written.
+    return parseScript(JSON.parse(text.replace(/^\uFEFF/, '')), file);
   } catch (cause) {
     if (cause instanceof ScriptError) throw cause;
     throw new ScriptError(`the script ${file} is not JSON: ${messageOf(cause)}`, { cause });

@@ -213,3 +213,9 @@ describe('a bad script', () => {
     expect(await agent.hear('error')).toMatchObject({ message: expect.stringContaining('scrpt') });
   });
 });
+
+test('a script may begin with a byte order mark', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'concerto-scripted-')), 'marked.json');
+  await writeFile(file, `\uFEFF${JSON.stringify({ description: 'marked', turns: [[]] })}`);
+  expect(findScript(file).description).toBe('marked');
+});

@@ -61,6 +61,39 @@ describe('a run on a server', () => {
     await expect(run.connect()).rejects.toThrow('refused to start the run: 409');
     await run.connect();
   });
+
+  it('that could not be started because the server was away is started by the next connect', async () => {
+    let isAway = true;
+    const server = await runServer([(response) => send(response, 1, { type: 'finish' })]);
+    const fetchThere: typeof fetch = async (input, init) => {
+      if (isAway) throw new TypeError('fetch failed');
+      return await fetch(input, init);
+    };
+    const run = new SSEAgentRun('x', 'k', { baseUrl: server.url, fetch: fetchThere, objective: 'go' });
+    await expect(run.connect()).rejects.toMatchObject({ code: 'connection_failed' });
+    isAway = false;
+    await run.connect();
+    expect(server.seen.map((call) => call.line)).toEqual(['POST /api/agent/run', 'GET /api/agent/x/events']);
+  }, 30_000);
+
+  it('that is aborted while it is being started is ended once it has begun, not before', async () => {
+    const told: string[] = [];
+    const server = await testServer((request, response) => {
+      told.push(`${request.url}`);
+      if (request.url !== '/api/agent/run') return sendJson(response, 200, { ok: true });
+      run.abort();
+      // Long enough for an abort that does not wait to be here first.
+      setTimeout(() => {
+        told.push('begun');
+        sendJson(response, 200, { ok: true });
+      }, 200);
+    });
+    const run = new SSEAgentRun('x', 'k', { baseUrl: server.url, fetch, objective: 'go' });
+    await expect(run.connect()).rejects.toMatchObject({ name: 'AbortError' });
+    expect(told).toEqual(['/api/agent/run']);
+    await expect.poll(() => told).toHaveLength(3);
+    expect(told).toEqual(['/api/agent/run', 'begun', '/api/agent/x/abort']);
+  });
 });
 
 describe('suspends over the wire', () => {
@@ -208,6 +241,41 @@ describe('the stream', () => {
       ['one', 'two', 'boom'],
       ['1', '1'],
     ]);
+  });
+
+  it('that ends before anything was heard is taken up from the beginning', async () => {
+    const heard: string[] = [];
+    const cursors: (string | null)[] = [];
+    const server = await runServer([
+      (response) => {
+        response.end(': ping\n\n');
+      },
+      (response, after) => {
+        cursors.push(after);
+        send(response, 1, { type: 'thought', text: 'one' });
+        send(response, 2, { type: 'finish' });
+      },
+    ]);
+    const consumer = new AgentEventConsumer().on('thought', (event) => heard.push(event.text));
+    let refusals = 1;
+    const startingUp: typeof fetch = async (input, init) =>
+      refusals-- > 0 ? new Response(null, { status: 503 }) : await fetch(input, init);
+    await new SSEAgentEventSource(server.url, 'run-1', consumer, startingUp).connect();
+    expect([heard, cursors]).toEqual([['one'], [null]]);
+  });
+
+  it('of a server without positions is not read twice when it breaks', async () => {
+    const server = await runServer([
+      (response) => {
+        response.write('data: {"type":"thought","text":"x"}\n\n', () => setTimeout(() => response.destroy(), 20));
+      },
+      (response) => response.end('data: {"type":"thought","text":"x"}\n\ndata: {"type":"finish"}\n\n'),
+    ]);
+    const heard: string[] = [];
+    const consumer = new AgentEventConsumer().on('thought', (event) => heard.push(event.text));
+    const source = new SSEAgentEventSource(server.url, 'run-1', consumer);
+    await expect(source.connect()).rejects.toMatchObject({ code: 'ended_early' });
+    expect(heard).toEqual(['x']);
   });
 
   it('of a server without positions that ends before the run is no success', async () => {

@@ -270,6 +270,16 @@ describe('code actions', () => {
     expect(fix?.edit?.changes?.[uriFor(manifest)]?.[0]?.newText).toContain('[connections.openai]');
   });
 
+  test('none that would say in the manifest what it says otherwise', async () => {
+    const { write } = newProject();
+    const manifest =
+      '[project]\nname = "p"\nversion = "1"\nentry = "main.conc"\n[connections.openai]\nprovider = "mock"\n';
+    write('Concerto.toml', manifest);
+    const path = write('main.conc', '');
+    await editor.open(path, 'connect openai { provider: "openai", api_key: env("KEY") }\nfn main() {}\n');
+    expect(await editor.codeActions(path, everything, ['quickfix'])).toEqual([]);
+  });
+
   test('one in the manifest itself', async () => {
     const path = newProject().write('Concerto.toml', '');
     await editor.open(path, '[project]\nname = "p"\nversion = "1"\nentry = "main.conc"\n[hosts.a]\ncommand = "x"\n');

@@ -15,6 +15,7 @@ export { type FindFile, type RenderOptions, renderDiagnostic } from './diagnosti
 export { EXPLANATIONS, explanationPage, explanationText, findExplanation } from './explain/explain-code.ts';
 export type { Explanation } from './explain/explanation.ts';
 export { formatSource } from './format/format-source.ts';
+export { addManifestLines } from './manifest/add-manifest-lines.ts';
 export {
   type Manifest,
   type ManifestAgent,

@@ -1,4 +1,4 @@
-import type { ConcertoClient } from '@concerto/client';
+import { ClientError, type ConcertoClient } from '@concerto/client';
 import { ProseFold } from '@concerto/wires';
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 
@@ -53,6 +53,8 @@ export async function readSession(
   const fold = new ProseFold();
   let text = '';
   const head = (await client.get(id)).position;
+  // As over HTTP. It is that of another session, and what this one said until then would be left out.
+  if (after > head) throw new ClientError('cursor_ahead', `the position ${after} is beyond the end, ${head}`);
   if (head === 0) return { text, fold };
   for await (const event of client.follow(id)) {
     const said = fold.take(event);

@@ -78,7 +78,7 @@ function registerStarts(server: McpServer, client: ConcertoClient): void {
       await refused(async () => {
         const begun = await client.start({ ...request, ifFull: 'queue' });
         if (takesTasks(context)) return begunTask(begun);
-        await waitFor(client, begun.id, { seconds: most, context });
+        await waitFor(client, begun.id, { after: 0, seconds: most, context });
         return answer(await standing(client, begun.id, 0));
       }),
   );
@@ -125,7 +125,7 @@ function registerWaits(server: McpServer, client: ConcertoClient): void {
     async ({ session: id, after = 0, seconds: most = 60, ask_user: asksUser = false }, context) =>
       await refused(async () => {
         if (asksUser) await takeAnswers(client, id, context.mcpReq.inputResponses ?? {});
-        await waitFor(client, id, { seconds: most, context });
+        await waitFor(client, id, { after, seconds: most, context });
         const { requests } = await client.requests(id);
         const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
         if (asksUser && questions.length > 0)
@@ -202,11 +202,11 @@ async function standing(client: ConcertoClient, id: string, after: number): Prom
 async function waitFor(
   client: ConcertoClient,
   id: string,
-  { seconds, context }: { readonly seconds: number; readonly context: ServerContext },
+  { after, seconds, context }: { readonly after: number; readonly seconds: number; readonly context: ServerContext },
 ): Promise<void> {
   const late = AbortSignal.timeout(seconds * 1_000);
   const signal = AbortSignal.any([late, context.mcpReq.signal]);
-  const { fold } = await readSession(client, id, 0);
+  const { fold } = await readSession(client, id, after);
   const { narration } = fold;
   const first = narration.firstMessage;
   const isOver = (): boolean =>

@@ -22,7 +22,7 @@ const sessionPath = /^\/api\/sessions\/([\w.~-]{1,128})/;
 
 type Watched = Pick<ServerContext, 'onAnswered' | 'tracing'>;
 
-/** Gives each call an id, which its answer carries, and tells of it when it is answered; a stream when it begins. */
+/** Gives each call an id, which its answer carries, and tells of it when it is answered; of a stream at its end. */
 export function callLog({ onAnswered, tracing }: Watched): MiddlewareHandler<OnNode> {
   return async (c, next) => {
     const began = performance.now();
@@ -32,9 +32,10 @@ export function callLog({ onAnswered, tracing }: Watched): MiddlewareHandler<OnN
     const { method, path } = c.req;
     const traced = tracing?.call(method, c.req.header('traceparent'));
     c.set('trace', traced);
+    // On Node's own answer: to touch the headers of ours makes a whole Response of what Node could write at once. And
+    // before it: a stream writes its head itself.
+    c.env.outgoing.setHeader(requestIdHeader, request);
     await next();
-    // On Node's own answer: to touch the headers of ours makes a whole Response of what Node could write at once.
-    if (!c.env.outgoing.headersSent) c.env.outgoing.setHeader(requestIdHeader, request);
     const session = sessionPath.exec(path)?.[1];
     const { status } = c.res;
     onAnswered?.({

@@ -32,7 +32,8 @@ export async function idempotently(
     throw new ProblemError(400, 'bad_key', `an Idempotency-Key has 1 to ${keyLengthMax} characters`);
   }
   const key = digest(`${c.get('person').name}\0${c.req.method} ${c.req.path}\0${header}`);
-  const fingerprint = digest(canonicalJson(body ?? null));
+  // Some routes have a part of the wish in their query.
+  const fingerprint = digest(canonicalJson(body ?? null) + new URL(c.req.url).search);
   // Two calls at once with one key: the second waits for the first, then finds its answer.
   while (underWay.has(key)) await underWay.get(key);
   const run = runOnce(log, { key, fingerprint }, act);
@@ -56,7 +57,7 @@ async function runOnce(
   if (stored !== undefined) {
     const kept = Kept.parse(JSON.parse(stored.value));
     if (kept.fingerprint !== once.fingerprint) {
-      throw new ProblemError(422, 'key_reused', 'this Idempotency-Key was used with another body');
+      throw new ProblemError(422, 'key_reused', 'this Idempotency-Key was used with another body or query');
     }
     return new Response(kept.body, { status: kept.status, headers: { 'content-type': 'application/json' } });
   }

@@ -102,7 +102,7 @@ export function callApp(
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const sent = { host: '127.0.0.1:4242', ...headers };
     const set = new Headers();
-    const outgoing = { headersSent: false, setHeader: (name: string, value: string) => set.set(name, value) };
+    const outgoing = { setHeader: (name: string, value: string) => set.set(name, value) };
     const response = await app.request(path, { method, headers: sent }, { incoming: incomingOf(sent, text), outgoing });
     for (const [name, value] of set) response.headers.set(name, value);
     return response;

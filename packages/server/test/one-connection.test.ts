@@ -131,3 +131,17 @@ test('every answer has the id of its call, a repeat and a refusal too', async ()
   expect((await call('b', '{}')).head).toMatch(/^x-request-id: call\.b$/m);
   for (const { head: said } of [first, again]) expect(said.match(/^x-request-id: call\.a$/gm)).toHaveLength(1);
 });
+
+test.each(['/api/events', '/api/sessions/ID/events', '/v1beta1/sessions/ID'])(
+  'a stream has the id of its call: %s',
+  async (path) => {
+    const { called, socket } = await connected();
+    const started = await called.ask('/api/sessions', { method: 'POST', body: wish });
+    const { id } = JSON.parse(await started.text());
+    socket.write(head(path.replace('ID', id), { 'x-request-id': 'call.s' }).replace('POST', 'GET'));
+    expect(await answer(socket)).toMatchObject({
+      status: 200,
+      head: expect.stringMatching(/^x-request-id: call\.s$/m),
+    });
+  },
+);

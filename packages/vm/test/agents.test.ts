@@ -134,6 +134,13 @@ describe('an agent', () => {
 
   test.each<[string, readonly (Json | Answer)[], string, string]>([
     ['an error message', [{ type: 'error', message: 'disk full' }], 'disk full', 'reported'],
+    [
+      'an error whose message is no text',
+      [{ type: 'error', message: { disk: 'full' } }],
+      '{"disk":"full"}',
+      'reported',
+    ],
+    ['an error without a message', [{ type: 'error' }], 'the agent reported an error', 'reported'],
     ['the end of the process', [], 'agent exited without result', 'exited'],
     ['a timeout', [no('no answer within 9 s', 'timeout')], 'no answer within 9 s', 'timeout'],
   ])('%s is an Err with its kind', (_, messages, text, kind) => {

@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
+import { addManifestLines, applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { printJson, tell } from '../terminal/print.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
@@ -103,21 +103,24 @@ function directoryTargets(directory: string): Target[] {
 /** Returns how many files were written. */
 function fixFiles(findings: Findings): number {
   const changed = new Map<string, string>();
-  const manifestLines = new Map<string, string[]>();
-  for (const file of findings.files.values()) {
+  const toFix = [...findings.files.values()].map((file) => {
     const own = findings.diagnostics.filter((diagnostic) => diagnostic.file === file.path);
-    const fixes = own.flatMap((diagnostic) => (diagnostic.fix === undefined ? [] : [diagnostic.fix]));
-    const usable = fixes.filter((fix) => fix.manifestLines === undefined || manifestFor(file.path) !== undefined);
+    return { file, fixes: own.flatMap((diagnostic) => (diagnostic.fix === undefined ? [] : [diagnostic.fix])) };
+  });
+  const isAdding = ({ fixes }: (typeof toFix)[number]) => fixes.some((fix) => fix.manifestLines !== undefined);
+  // A manifest is mended before anything is added to it.
+  for (const { file, fixes } of [...toFix.filter((each) => !isAdding(each)), ...toFix.filter(isAdding)]) {
+    const manifest = isAdding({ file, fixes }) ? manifestFor(file.path) : undefined;
+    const before = manifest === undefined ? '' : (changed.get(manifest) ?? readTextFile(manifest) ?? '');
+    const usable =
+      manifest === undefined
+        ? fixes.filter((fix) => fix.manifestLines === undefined)
+        : addManifestLines(before, fixes).applied;
     const { text, applied } = applyFixes(file.text, usable);
     if (applied.length === 0) continue;
     changed.set(file.path, text);
-    const lines = applied.flatMap((fix) => fix.manifestLines ?? []);
-    const manifest = lines.length === 0 ? undefined : manifestFor(file.path);
-    if (manifest !== undefined) manifestLines.set(manifest, [...(manifestLines.get(manifest) ?? []), ...lines]);
-  }
-  for (const [path, lines] of manifestLines) {
-    const text = changed.get(path) ?? readTextFile(path) ?? '';
-    changed.set(path, `${text.trimEnd()}\n${lines.join('\n')}\n`);
+    const after = addManifestLines(before, applied).text;
+    if (manifest !== undefined && after !== before) changed.set(manifest, after);
   }
   for (const [path, text] of changed) writeFileSync(path, text);
   return changed.size;

@@ -92,7 +92,8 @@ async function ask(signal: AbortSignal): Promise<Json> {
 
 function parseLine(line: string): { readonly value: Json } | undefined {
   try {
-    const value: Json = JSON.parse(line);
+    // Before the first an editor may have put a mark that says how the file is written.
+    const value: Json = JSON.parse(line.replace(/^\uFEFF/, ''));
     return { value };
   } catch {
     return undefined;

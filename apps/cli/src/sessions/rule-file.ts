@@ -31,7 +31,8 @@ export function sessionRules(file: string): Rule[] {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // Without the mark that says how it is written.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
     throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
   }

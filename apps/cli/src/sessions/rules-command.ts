@@ -76,7 +76,8 @@ function readRequest(file: string, agent: string | undefined): { agent: string; 
 
 function parseJson(text: string, file: string): unknown {
   try {
-    return JSON.parse(text);
+    // Without the mark that says how it is written.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     throw new UsageError(`${file === '-' ? 'standard input' : file} is not JSON`);
   }

@@ -4,9 +4,11 @@ import { AgentRunError } from './agent-run-error.ts';
 const triesMax = 5;
 const callTimeoutMs = 30_000;
 
-type PostOptions = {
+export type PostOptions = {
   readonly fetch: typeof globalThis.fetch;
   readonly signal?: AbortSignal;
+  /** The call that is under way when the signal aborts is heard to its end: what it did has to be known. */
+  readonly isHeardOut?: boolean;
   readonly key: string;
 };
 
@@ -18,9 +20,10 @@ export async function postJson(url: string, body: object, options: PostOptions):
   for (let failures = 0; ; ) {
     options.signal?.throwIfAborted();
     const outcome = await postOnce(url, body, options).catch((cause: unknown) => ({ cause }));
-    options.signal?.throwIfAborted();
+    if (options.isHeardOut !== true) options.signal?.throwIfAborted();
     failures++;
     if ('status' in outcome && outcome.status < 500 && outcome.status !== 429) return outcome.status;
+    options.signal?.throwIfAborted();
     if (failures >= triesMax) {
       const why = 'status' in outcome ? `the server answered ${outcome.status}` : 'the server cannot be reached';
       throw new AgentRunError(
@@ -37,7 +40,7 @@ async function postOnce(url: string, body: object, options: PostOptions): Promis
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new Error(`no answer within ${callTimeoutMs / 1000} s`)), callTimeoutMs);
   const stop = (): void => timeout.abort(options.signal?.reason);
-  options.signal?.addEventListener('abort', stop);
+  if (options.isHeardOut !== true) options.signal?.addEventListener('abort', stop);
   try {
     const response = await options.fetch(url, {
       method: 'POST',

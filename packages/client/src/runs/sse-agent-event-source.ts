@@ -31,6 +31,8 @@ export class SSEAgentEventSource {
   readonly #options: SourceOptions;
   /** Position of the last event that was handled; undefined while the server has named none. */
   #cursor: string | undefined;
+  /** Something was handled that the server gave no position: what follows it cannot be found again. */
+  #heardUnnamed = false;
   /** Suspends whose handler failed: asked again by the next `connect`. */
   readonly #owed: SuspendEvent[] = [];
 
@@ -77,12 +79,12 @@ export class SSEAgentEventSource {
       let lost: unknown = new Error('the stream ended before the run did');
       try {
         if (await this.#followOnce(handling)) return;
-        if (this.#cursor === undefined) throw new AgentRunError('ended_early', 'the stream ended before the run did');
       } catch (error) {
         this.#signal?.throwIfAborted();
         if (error instanceof AgentRunError) throw error;
         lost = error;
       }
+      if (this.#heardUnnamed) throw new AgentRunError('ended_early', 'the stream ended before the run did', lost);
       failures = this.#cursor === before ? failures + 1 : 1;
       if (failures >= attemptsMax) {
         throw new AgentRunError('connection_failed', 'the event stream was lost and cannot be taken up again', lost);
@@ -128,7 +130,7 @@ export class SSEAgentEventSource {
     if (!response.ok) {
       const message = `SSE connection failed: ${response.status} ${response.statusText}`;
       // A server that is starting or overloaded is worth another try; one that says no is not.
-      if (this.#cursor !== undefined && (response.status >= 500 || response.status === 429)) throw new Error(message);
+      if (response.status >= 500 || response.status === 429) throw new Error(message);
       throw new AgentRunError('connection_failed', message);
     }
     if (response.body === null) throw new AgentRunError('connection_failed', 'SSE response has no body');
@@ -141,6 +143,7 @@ export class SSEAgentEventSource {
     if (isSuspend(event)) handling.ask(event);
     else await Promise.race([handling.tell(event), handling.failed]);
     this.#cursor = frame.id ?? this.#cursor;
+    this.#heardUnnamed ||= this.#cursor === undefined;
     return isLast;
   }
 

@@ -2,7 +2,7 @@ import type { LlmContent } from '@concerto/protocol';
 import { segment } from '../http-calls.ts';
 import { AgentEventConsumer } from './agent-event-consumer.ts';
 import { AgentRunError } from './agent-run-error.ts';
-import { detached, postJson } from './server-calls.ts';
+import { detached, type PostOptions, postJson } from './server-calls.ts';
 import { type SourceOptions, SSEAgentEventSource } from './sse-agent-event-source.ts';
 
 export type RemoteRun = SourceOptions & {
@@ -24,7 +24,10 @@ export class SSEAgentRun {
   readonly #base: string;
   readonly #abort = new AbortController();
   readonly #source: SSEAgentEventSource;
-  #started = false;
+  /** The server may have it. */
+  #isAskedFor = false;
+  #isStarted = false;
+  #starting: Promise<void> | undefined;
 
   constructor(runId: string, kind: string, remote: RemoteRun) {
     this.runId = runId;
@@ -54,28 +57,42 @@ export class SSEAgentRun {
   abort(): void {
     if (this.aborted) return;
     this.#abort.abort();
-    if (!this.#started) return;
     // Nobody waits for it: a server that cannot be reached now is not a reason to go on here.
-    void this.#post(`${segment(this.runId)}/abort`, {}, undefined).catch(() => undefined);
+    void this.#tellOfAbort().catch(() => undefined);
+  }
+
+  async #tellOfAbort(): Promise<void> {
+    // A server that hears of the end before the beginning knows no such run, and begins it then.
+    await this.#starting?.catch(() => undefined);
+    if (this.#isAskedFor) await this.#post(`${segment(this.runId)}/abort`, {});
   }
 
   async #start(): Promise<void> {
-    if (this.#started) return;
     this.signal.throwIfAborted();
-    this.#started = true;
+    if (this.#isStarted) return;
+    this.#starting ??= this.#begin().finally(() => {
+      this.#starting = undefined;
+    });
+    const over = new AbortController();
+    const aborted = new Promise<never>((_, reject) => {
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { signal: over.signal });
+    });
+    await Promise.race([this.#starting, aborted]).finally(() => over.abort());
+  }
+
+  async #begin(): Promise<void> {
+    this.#isAskedFor = true;
     const { objective, target } = this.#remote;
-    const status = await this.#post('run', { runId: this.runId, objective, ...target }, this.signal);
-    if (status < 300) return;
-    this.#started = false;
+    const options = { signal: this.signal, isHeardOut: true };
+    const status = await this.#post('run', { runId: this.runId, objective, ...target }, options);
+    this.#isStarted = status < 300;
+    if (this.#isStarted) return;
+    this.#isAskedFor = false;
     throw new AgentRunError('connection_failed', `the server refused to start the run: ${status}`);
   }
 
-  async #post(path: string, body: object, signal: AbortSignal | undefined): Promise<number> {
+  async #post(path: string, body: object, options: Pick<PostOptions, 'signal' | 'isHeardOut'> = {}): Promise<number> {
     const key = `${path === 'run' ? 'start' : 'abort'}-${this.runId}`;
-    return await postJson(`${this.#base}/${path}`, body, {
-      fetch: this.#fetch,
-      key,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    return await postJson(`${this.#base}/${path}`, body, { fetch: this.#fetch, key, ...options });
   }
 }

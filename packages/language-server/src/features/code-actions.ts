@@ -1,4 +1,4 @@
-import { applyFixes, type Diagnostic, type DiagnosticFix, type SourceFile } from '@concerto/language';
+import { addManifestLines, applyFixes, type Diagnostic, type DiagnosticFix, type SourceFile } from '@concerto/language';
 import { type CodeAction, CodeActionKind, type Range, type TextEdit } from 'vscode-languageserver/node';
 import { uriOf } from '../workspace/file-path.ts';
 import { type FindSource, toLspDiagnostic } from './diagnostics.ts';
@@ -26,8 +26,7 @@ export interface CodeActionInput {
 export function codeActions(input: CodeActionInput): CodeAction[] {
   const fixable = input.diagnostics.flatMap((diagnostic) => {
     const { fix } = diagnostic;
-    const usable = fix !== undefined && (fix.manifestLines === undefined || input.manifest !== undefined);
-    return usable ? [{ diagnostic, fix }] : [];
+    return fix !== undefined && canApply(fix, input.manifest) ? [{ diagnostic, fix }] : [];
   });
   const wanted = (kind: string) => input.only === undefined || input.only.some((each) => isWithin(kind, each));
   const actions: CodeAction[] = [];
@@ -56,6 +55,11 @@ export function codeActions(input: CodeActionInput): CodeAction[] {
     actions.push({ title: 'Apply all fixes in this file', kind: FIX_ALL, edit: { changes: edits(input, applied) } });
   }
   return actions;
+}
+
+function canApply(fix: DiagnosticFix, manifest: SourceFile | undefined): boolean {
+  if (fix.manifestLines === undefined) return true;
+  return manifest !== undefined && addManifestLines(manifest.text, [fix]).applied.length > 0;
 }
 
 /** How every suggestion of the checker reads. */
@@ -94,11 +98,12 @@ function edits(input: CodeActionInput, fixes: readonly DiagnosticFix[]): { [uri:
     .map(({ span, text }) => ({ range: toRange(source, span), newText: text }));
   const uri = uriOf(source.path);
   if (uri !== undefined && own.length > 0) changes[uri] = own;
-  const lines = fixes.flatMap((fix) => fix.manifestLines ?? []);
   const manifestUri = manifest === undefined ? undefined : uriOf(manifest.path);
-  if (manifest !== undefined && manifestUri !== undefined && lines.length > 0) {
+  if (manifest === undefined || manifestUri === undefined) return changes;
+  const added = addManifestLines(manifest.text, fixes).text;
+  if (added !== manifest.text) {
     const end = { start: manifest.text.trimEnd().length, end: manifest.text.length };
-    const appended = { range: toRange(manifest, end), newText: `\n${lines.join('\n')}\n` };
+    const appended = { range: toRange(manifest, end), newText: added.slice(end.start) };
     changes[manifestUri] = [...(changes[manifestUri] ?? []), appended];
   }
   return changes;

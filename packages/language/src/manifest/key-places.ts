@@ -2,7 +2,7 @@ import type { SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
 
 /** Where a key or the header of a table stands. */
-interface KeyPlace {
+export interface KeyPlace {
   readonly path: readonly string[];
   readonly span: Span;
   /** Only the part of a header or dotted key that this place is about. */
@@ -84,7 +84,7 @@ function quotesAfter(line: string, open: string | undefined): string | undefined
   return current;
 }
 
-function splitKey(key: string): string[] {
+export function splitKey(key: string): string[] {
   const parts = key.match(/"[^"]*"|'[^']*'|[^.\s"']+/g) ?? [];
   return parts.map((part) => (/^["']/.test(part) ? part.slice(1, -1) : part));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { applyFixes } from '../diagnostics/apply-fixes.ts';
 import { positionAt } from '../source/source-file.ts';
 import { readManifest } from './read-manifest.ts';
 
@@ -9,6 +10,13 @@ function problems(text: string): string[] {
   return diagnostics.map(
     ({ severity, span, message }) => `${severity} ${positionAt(file, span.start).line}: ${message}`,
   );
+}
+
+function fixed(text: string): string {
+  return applyFixes(
+    text,
+    readManifest(text).diagnostics.flatMap(({ fix }) => fix ?? []),
+  ).text;
 }
 
 describe('a good manifest', () => {
@@ -161,6 +169,35 @@ describe('old tables', () => {
     expect(diagnostics).toMatchObject([
       { severity: 'warning', fix: { edits: [{ text: 'agents' }, { text: 'agents' }] } },
     ]);
+  });
+
+  test.each([
+    ['[ hosts . "h" ]\ncommand = "x"\n', '[ agents . "h" ]\ncommand = "x"\n'],
+    ['["hosts".h]\ncommand = "x"\n[hosts.h.params]\nk = 1\n', '[agents.h]\ncommand = "x"\n[agents.h.params]\nk = 1\n'],
+    ['[hosts]\nh.command = "x"\n', '[agents]\nh.command = "x"\n'],
+    ['[agents.b]\ncommand = "y"\n[hosts.h]\ncommand = "x"\n', '[agents.b]\ncommand = "y"\n[agents.h]\ncommand = "x"\n'],
+  ])('a fix renames what is written: %s', (written, renamed) => {
+    expect(fixed(PROJECT + written)).toBe(PROJECT + renamed);
+    expect(readManifest(PROJECT + renamed).manifest).toEqual(readManifest(PROJECT + written).manifest);
+  });
+
+  test.each([
+    ['hosts.h.command = "x"\n', 'agents.h.command = "x"\n'],
+    ['hosts = { h = { command = "x" } }\n', 'agents = { h = { command = "x" } }\n'],
+  ])('a fix renames keys above all tables: %s', (written, renamed) => {
+    expect(fixed(written + PROJECT)).toBe(renamed + PROJECT);
+  });
+
+  test('what cannot be renamed without breaking the manifest has no fix, and says what to do', () => {
+    for (const text of [
+      `${PROJECT}[hosts]\nh.command = "x"\n[agents]\nb.command = "y"\n`,
+      `hosts = { h = { command = "x" } }\n${PROJECT}[agents.b]\ncommand = "y"\n`,
+    ]) {
+      const { manifest, diagnostics } = readManifest(text);
+      expect(Object.keys(manifest?.agents ?? {}).sort()).toEqual(['b', 'h']);
+      expect(diagnostics).toMatchObject([{ code: 'C0310', help: 'move what is in `hosts` to `agents`' }]);
+      expect(diagnostics[0]?.fix).toBeUndefined();
+    }
   });
 
   test('a name in both is an error', () => {

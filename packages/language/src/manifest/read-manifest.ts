@@ -1,12 +1,13 @@
 import { nearest } from '@concerto/base';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import * as z from 'zod';
-import type { Diagnostic, TextEdit } from '../diagnostics/diagnostic.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { createSourceFile, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
 import { findKeyPlaces, placeOfKey } from './key-places.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
 import { missingNames } from './missing-names.ts';
+import { renameHosts } from './rename-hosts.ts';
 
 export interface ManifestResult {
   /** Absent when there is an error. */
@@ -39,16 +40,16 @@ export function readManifest(text: string, path = 'Concerto.toml'): ManifestResu
 class ManifestReport {
   readonly diagnostics: Diagnostic[] = [];
   readonly places: ReturnType<typeof findKeyPlaces>;
-  readonly #file: SourceFile;
+  readonly file: SourceFile;
 
   constructor(file: SourceFile) {
-    this.#file = file;
+    this.file = file;
     this.places = findKeyPlaces(file);
   }
 
   add(code: string, where: Span | readonly string[], message: string, extras: Partial<Diagnostic> = {}): void {
     const span = 'start' in where ? where : placeOfKey(this.places, where);
-    this.diagnostics.push({ code, severity: 'error', message, file: this.#file.path, span, labels: [], ...extras });
+    this.diagnostics.push({ code, severity: 'error', message, file: this.file.path, span, labels: [], ...extras });
   }
 }
 
@@ -81,18 +82,14 @@ function mergeHosts(document: Table, report: ManifestReport): { table: Table; ol
     agents[name] = host;
     oldNames.add(name);
   }
+  const fix = renameHosts(report.file, report.places);
   report.add('C0310', ['hosts'], '`[hosts.*]` is now `[agents.*]`', {
     severity: 'warning',
-    help: '`concerto check --fix` rewrites it',
-    fix: { title: 'rename to [agents.*]', edits: renameHosts(report) },
+    ...(fix === undefined
+      ? { help: 'move what is in `hosts` to `agents`' }
+      : { help: '`concerto check --fix` rewrites it', fix }),
   });
   return { table: { ...table, agents }, oldNames };
-}
-
-function renameHosts(report: ManifestReport): TextEdit[] {
-  return report.places
-    .filter((place) => place.path[0] === 'hosts' && place.isHeader)
-    .map((place) => ({ span: { start: place.span.start, end: place.span.start + 'hosts'.length }, text: 'agents' }));
 }
 
 /** Whether what is missing is there under a name like it, of which is told as that. */

@@ -76,7 +76,8 @@ async function takePart(part: Part, listener: Listener, blobs: Blobs): Promise<R
   }
   if ('text' in part && typeof part.text === 'string') return ok(part);
   if ('json' in part) return ok(part);
-  const file = fileOf(part);
+  const written = fileOf(part);
+  const file = written && { ...written, mimeType: plainType(written.mimeType) };
   if (file === undefined) {
     const kind = Object.keys(part)[0] ?? 'nothing';
     return err(refusal('invalid_content', `is ${JSON.stringify(kind)}; people say \`text\`, \`json\` and files`));
@@ -85,9 +86,10 @@ async function takePart(part: Part, listener: Listener, blobs: Blobs): Promise<R
   if (notTaken !== undefined) return err(notTaken);
   switch (file.at.kind) {
     case 'link':
-      return ok(part);
-    case 'inline':
-      return await takeInline(part, file, { data: file.at.data, blobs });
+    case 'inline': {
+      const plain = file.mimeType === written?.mimeType ? part : partOf(file, file.at);
+      return file.at.kind === 'link' ? ok(plain) : await takeInline(plain, file, { data: file.at.data, blobs });
+    }
     case 'stored': {
       const { handle } = file.at;
       const found = await blobs.find(handle);
@@ -96,10 +98,23 @@ async function takePart(part: Part, listener: Listener, blobs: Blobs): Promise<R
         return err(refusal('no_such_blob', message));
       }
       // Its own type counts: what it is called otherwise was not looked at.
-      const refused = whyNotTaken({ ...file, mimeType: found.mimeType }, listener);
+      const { mimeType } = found;
+      const refused =
+        whyNotTaken({ ...file, mimeType }, listener) ?? whyNotItself(mimeType, await beginningOf(handle, blobs));
       return refused === undefined ? ok(storedPart(found, file.title)) : err(refused);
     }
   }
+}
+
+/** Whoever names a type does so in any case, and with parameters: it is compared and told without. */
+function plainType(mimeType: string): string {
+  return mimeType.replace(/;.*$/s, '').trim().toLowerCase();
+}
+
+function partOf({ mimeType, title }: FilePart, at: Exclude<FilePart['at'], { kind: 'stored' }>): Part {
+  return at.kind === 'link'
+    ? { fileData: { fileUri: at.uri, mimeType, ...titled(title) } }
+    : { inlineData: { mimeType, data: at.data, ...titled(title) } };
 }
 
 async function takeInline(
@@ -109,16 +124,32 @@ async function takeInline(
 ): Promise<Result<Part, ServiceRefusal>> {
   const bytes = decodeBase64(data);
   if (bytes === undefined) return err(refusal('invalid_content', '`inlineData.data` is not base64'));
-  const real = typeOfBytes(bytes);
-  if (mimeType.startsWith('image/') && real !== undefined && real !== mimeType) {
-    return err(refusal('invalid_content', `says that it is ${mimeType} and is ${real}`));
-  }
+  const refused = whyNotItself(mimeType, bytes);
+  if (refused !== undefined) return err(refused);
   if (bytes.length <= inlineBytesMax) return ok(part);
   return ok(storedPart(await blobs.put(mimeType, [bytes]), title));
 }
 
+/** A model that is told the wrong type of a picture refuses all that comes with it. */
+function whyNotItself(mimeType: string, bytes: Uint8Array): ServiceRefusal | undefined {
+  const real = mimeType.startsWith('image/') ? typeOfBytes(bytes) : undefined;
+  if (real === undefined || real === mimeType) return undefined;
+  return refusal('invalid_content', `says that it is ${mimeType} and is ${real}`);
+}
+
+async function beginningOf(handle: string, blobs: Blobs): Promise<Uint8Array> {
+  const opened = await blobs.open(handle);
+  const first = await opened?.bytes.next();
+  await opened?.bytes.return();
+  return first?.done === false ? first.value : new Uint8Array();
+}
+
 export function storedPart(blob: Awaited<ReturnType<Blobs['put']>>, title: string | undefined): Part {
-  return { storedData: { ...blob, ...(title === undefined ? {} : { title }) } };
+  return { storedData: { ...blob, ...titled(title) } };
+}
+
+function titled(title: string | undefined): { readonly title?: string } {
+  return title === undefined ? {} : { title };
 }
 
 /** Undefined for what is not exactly base64. */

@@ -1,6 +1,7 @@
 import { BetaListener, betaAnswer, betaStatus, ResumeBeta, StartBeta, segmentsContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { checkCursor } from '../cursor.ts';
 import { streamHeaders } from '../event-stream.ts';
 import { betaFoldTo, betaWire, tellBeta } from '../folded-wires.ts';
 import { idempotently } from '../idempotency.ts';
@@ -26,7 +27,10 @@ export function betaRoutes(context: ServerContext): Hono<OnNode> {
     const session = c.req.param('id');
     found((await sessions.exists(session)) ? true : undefined, c);
     const after = readAfter(c);
+    // A stream has no end while the session lives, and HEAD has no body: it must not wait for one.
+    if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
     await context.tails.with(session, async (tail) => {
+      if (after >= 0) checkCursor(after, (await betaFoldTo(tail, await tail.head())).count - 1);
       const listener = new BetaListener(after);
       const stream = { headers: streamHeaders, reader: c.get('person') };
       await writeStream(context.feeds, c.env.outgoing, stream, (left) => tellBeta(folds.of(tail), listener, left));
@@ -65,7 +69,7 @@ async function resume({ sessions, log }: ServerContext, c: Context<OnNode>, id: 
   const body = await readJson(c);
   const answer = parseBody(body, ResumeBeta);
   return await idempotently(c, log, body, async ({ key }) => {
-    const { requests } = found(await sessions.requests(id), c);
+    const { requests } = found(await sessions.requests(id), c, id);
     const request = answer.interactionId ?? requests[0]?.requestId;
     if (request === undefined) throw new ProblemError(409, 'not_suspended', 'the session waits for no answer');
     const given = { response: betaAnswer(answer), equalIsRepeat: true };
@@ -81,9 +85,9 @@ async function cancel({ sessions, log }: ServerContext, c: Context<OnNode>, id: 
   });
 }
 
-/** The number of the last event seen; before the first it is -1. */
+/** The number of the last event seen; before the first it is -1. An `EventSource` says it in its header. */
 function readAfter(c: Context): number {
-  const given = c.req.query('after') ?? '-1';
+  const given = c.req.query('after') ?? c.req.header('last-event-id') ?? '-1';
   if (/^(-1|\d{1,15})$/.test(given)) return Number(given);
   throw new ProblemError(400, 'bad_cursor', '`after` is the number of an event, or -1');
 }

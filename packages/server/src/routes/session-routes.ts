@@ -90,7 +90,7 @@ export function granted<T>(outcome: Result<T, ServiceRefusal>): T {
   throw problemOfRefusal(outcome.error);
 }
 
-export function found<T>(value: T | undefined, c: Context): T {
+export function found<T>(value: T | undefined, c: Context, id = c.req.param('id')): T {
   if (value !== undefined) return value;
-  throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(c.req.param('id'))}`);
+  throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(id)}`);
 }

@@ -239,14 +239,16 @@ function terminal(vm: Vm, state: State): Value {
   const message = stateOf(get(state, 'message'));
   const agent = textOf(state, 'agent');
   if (textOf(message, 'type') === 'error') {
-    const text = get(message, 'message');
+    const said = get(message, 'message') ?? 'the agent reported an error';
+    // As its session shows it.
+    const text = typeof said === 'string' ? said : stringify(said);
     const parts = {
       kind: 'reported',
       agent,
       errorCode: get(message, 'code') ?? null,
       details: withoutType(message, false),
     };
-    return errValue(errorValue('AgentError', typeof text === 'string' ? text : 'the agent reported an error', parts));
+    return errValue(errorValue('AgentError', text, parts));
   }
   const payload = withoutType(message, false);
   const type = get(state, 'type');
