@@ -58,3 +58,17 @@ test('the numbering survives a kill of the server; who comes back gets what came
   expect((await api.get('/api/events?after=1000000')).status).toBe(409);
   expect((await api.get('/api/events?after=x')).status).toBe(400);
 });
+
+test('what an agent said at length is whole in its session, and begun in lists', async () => {
+  const long = 'x'.repeat(90_000);
+  const { id } = await api.start({ agent: 'echo', prompt: long });
+  await api.untilStatus(id, 'idle');
+  const { body: whole } = await api.get(`/api/sessions/${id}`);
+  expect(JSON.stringify(whole.result)).toContain(long);
+  const { body: listed } = await api.get('/api/sessions?limit=50');
+  const row = listed.sessions.find((session: any) => session.id === id);
+  expect(row).toMatchObject({ status: 'idle', result: { text: expect.stringMatching(/x{1000,}…$/) } });
+  expect(JSON.stringify(row).length).toBeLessThan(10_000);
+  const events = await api.eventsUntil('/api/events', isRow(id, 'idle'));
+  expect(JSON.stringify(events.at(-1)).length).toBeLessThan(10_000);
+});

@@ -61,6 +61,7 @@ export {
   promptProgress,
   type RequestView,
   requestsView,
+  rowView,
   runningPrompt,
   sessionView,
   smallerPool,

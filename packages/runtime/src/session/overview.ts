@@ -1,6 +1,6 @@
 import type { EventLog, NewEntry } from '@concerto/log';
 import { type OverviewEvent, type PublicEvent, SuspendEvent } from '@concerto/protocol';
-import { type Decision, type Request, type SessionState, sessionView } from '@concerto/session';
+import { type Decision, type Request, rowView, type SessionState } from '@concerto/session';
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { SessionIndex } from './session-index.ts';
@@ -113,7 +113,7 @@ export class Overview {
   async #summary(state: SessionState): Promise<OverviewEvent> {
     if (state.deleted === true) return { type: 'sessionDeleted', session: state.id };
     const position = await this.#options.log.head(state.id, 'events');
-    return { type: 'session', summary: sessionView(state, position) };
+    return { type: 'session', summary: rowView(state, position) };
   }
 
   async #append(events: readonly OverviewEvent[]): Promise<void> {

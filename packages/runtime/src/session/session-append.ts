@@ -8,7 +8,7 @@ import {
   type StreamAppend,
 } from '@concerto/log';
 import type { PublicEvent } from '@concerto/protocol';
-import { type Decision, restsUntil, type SessionState, sessionView, statusOf } from '@concerto/session';
+import { type Decision, restsUntil, rowView, type SessionState, statusOf } from '@concerto/session';
 
 export const sessionsCollection = 'sessions';
 /** Sessions that others opened, by their parent. */
@@ -99,7 +99,7 @@ function indexDocuments(id: string, before: SessionState | undefined, state: Ses
   const row: DocumentWrite =
     state.deleted === true
       ? { ...place, value: undefined }
-      : new LazyDocument(place, () => JSON.stringify(sessionView(state, 0)));
+      : new LazyDocument(place, () => JSON.stringify(rowView(state, 0)));
   if (same) return [row];
   const unfinished: DocumentWrite = {
     collection: unfinishedCollection,

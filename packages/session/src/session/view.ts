@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import { beginningOf, beginningOfText, type Json } from '@concerto/base';
 import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@concerto/protocol';
 import { textOf } from '@concerto/protocol';
 import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
@@ -44,6 +44,20 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.settings === undefined ? {} : { settings: { ...state.settings } }),
     ...(state.forkOf === undefined ? {} : { forkOf: { session: state.forkOf.session, at: state.forkOf.at } }),
   };
+}
+
+/** Characters of a result, an error or a question that lists show: they are written with every change of the session. */
+const rowCharsMax = 2_000;
+
+/** As lists have it: what an agent said at length is only begun there. */
+export function rowView(state: SessionState, position: number): Session {
+  const row = sessionView(state, position);
+  if (row.result !== undefined) row.result = beginningOf(row.result, rowCharsMax);
+  if (row.reason !== undefined) row.reason = beginningOfText(row.reason, rowCharsMax);
+  if (row.error !== undefined) row.error = { ...row.error, message: beginningOfText(row.error.message, rowCharsMax) };
+  if (row.waiting !== undefined)
+    row.waiting = { ...row.waiting, detail: beginningOfText(row.waiting.detail, rowCharsMax) };
+  return row;
 }
 
 /** Who got the place: a session, or the pool itself, which was made smaller. */
