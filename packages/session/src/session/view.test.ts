@@ -17,7 +17,12 @@ test('10.6 lists have the beginning of what an agent said at length; the session
 
 test('10.6 a question of any length is a short row', () => {
   const prompt = { role: 'model', parts: [{ text: long }] } as const;
-  const event = { type: 'waitForInput', requestId: 'q1', prompt: { ...prompt, parts: [...prompt.parts] }, inputType: 'text' } as const;
+  const event = {
+    type: 'waitForInput',
+    requestId: 'q1',
+    prompt: { ...prompt, parts: [...prompt.parts] },
+    inputType: 'text',
+  } as const;
   const asked = new Story().running().report({ type: 'request-opened', requestId: 'q1', event });
   expect(sessionView(asked.state, 0).waiting?.detail).toBe(long);
   expect(rowView(asked.state, 0).waiting?.detail).toMatch(/^x{1000,}…$/);
