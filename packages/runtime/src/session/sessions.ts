@@ -206,7 +206,7 @@ export class Sessions {
     const named = message.id ?? (caller.key === undefined ? undefined : this.#idFor('m', caller));
     const { log, store, clock } = this.#options;
     const state = await stateFor(store, id, message.content);
-    const target = await messageTarget({ log, index: this.#index }, id, { state, named });
+    const target = await messageTarget({ log, store, index: this.#index }, id, { state, named });
     if (!target.ok) return target;
     const session = target.value;
     const said = await this.#contents.to(session === id ? state : await this.#state(session), message.content);
