@@ -187,6 +187,54 @@ test('one that rests on its agent and is interrupted is over, and its agent is e
   expect(await stage.sessions.get(child)).toMatchObject({ status: 'cancelled' });
 });
 
+test('one that rests on its agent is paused with it, and goes on with it', { timeout: 120_000 }, async () => {
+  stage = openStage({ agents: [], entries: [conducts()] });
+  const id = await started('conducts');
+  const child = await childOf(id);
+  await rests(id);
+  expect(await stage.sessions.control(id, 'pause', user)).toMatchObject({ ok: true, value: { status: 'paused' } });
+  await expect.poll(async () => (await stage.sessions.get(child))?.status, { timeout: 30_000 }).toBe('paused');
+  // Kept, as in any session that is paused.
+  await answer(child, 'first?', 'Ada');
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  expect(await stage.sessions.control(id, 'resume', user)).toMatchObject({ ok: true });
+  await answer(child, 'second?', 'Bob');
+  await stage.until(id, (event) => event.type === 'complete');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
+});
+
+test('an agent that somebody has paused alone stays so, whoever takes its program up or resumes it', {
+  timeout: 120_000,
+}, async () => {
+  const source = `agent Worker { connector: asks }
+async fn main() -> Result<String, AgentError> {
+    let one = Worker.execute("first?")?;
+    let who = await emit("ask", "Who?");
+    let two = Worker.execute("second?")?;
+    Ok("\${one} \${who} \${two}")
+}`;
+  const pauses = programEntry('pauses', source, { manifest });
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries: [pauses], log });
+  const id = await started('pauses');
+  const child = await childOf(id);
+  await answer(child, 'first?', 'Ada');
+  await rests(id);
+  expect((await stage.sessions.control(child, 'pause', user)).ok).toBe(true);
+  expect((await stage.sessions.control(id, 'pause', user)).ok).toBe(true);
+  expect((await stage.sessions.control(id, 'resume', user)).ok).toBe(true);
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  await stage.stop();
+  stage = openStage({ agents: [], entries: [pauses], log });
+  await answer(id, 'Who?', 'Bob');
+  await stage.until(id, ({ type, args }) => type === 'functionCall' && JSON.stringify(args).includes('second?'));
+  await expect.poll(async () => (await stage.sessions.get(child))?.pending, { timeout: 30_000 }).toBe(1);
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  expect((await stage.sessions.control(child, 'resume', user)).ok).toBe(true);
+  await answer(child, 'second?', 'Cy');
+  await stage.until(id, (event) => event.type === 'complete');
+});
+
 type Passing = (isThere: () => Promise<boolean>) => Promise<void>;
 
 /** A clock in hand: while somebody is at work time passes slowly, or leases and deadlines would run out before anything is done. */

@@ -174,7 +174,7 @@ export class ChildAgent implements ProgramAgent {
     this.#state = await children.stateOf(id);
     if (this.#state === undefined || this.#state.end !== undefined) return false;
     this.#stalePlace = await children.log.head(id, 'journal');
-    const isHeld = this.#state.hold?.kind === 'paused';
+    const isHeld = await children.isPausedWithProgram(this.#state);
     if (isHeld) await children.control(id, 'resume', `go-on-${this.#state.updatedAt}`);
     return true;
   }

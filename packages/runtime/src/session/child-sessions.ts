@@ -6,6 +6,7 @@ import type { SessionCommand, SessionState, StartCommand, Wish } from '@concerto
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
+import { passedOnId } from './pass-on-control.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { Executed, SessionStore } from './session-store.ts';
@@ -124,6 +125,24 @@ export class ChildSessions {
 
   async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
     return await this.ask(id, { type: 'control', kind, requestId: this.idOf('c', name) });
+  }
+
+  /** What was asked of the program itself. */
+  async passOn(id: string, kind: 'pause' | 'resume', requestId: string): Promise<void> {
+    await this.ask(id, { type: 'control', kind, requestId: passedOnId(requestId, id) });
+  }
+
+  /** Whether it is paused because the program was; somebody, the program too, may have paused it alone. */
+  async isPausedWithProgram({ id, hold }: SessionState): Promise<boolean> {
+    if (hold?.kind !== 'paused') return false;
+    const records = await readRecords(this.log, this.#run.session);
+    return records.some(
+      (record) =>
+        record.type === 'control-requested' &&
+        record.kind === 'pause' &&
+        // The second is what earlier versions called it.
+        [passedOnId(record.requestId, id), this.idOf('c', `${record.requestId}-${id}`)].includes(hold.requestId ?? ''),
+    );
   }
 
   /** `cause` names the wish, so that it is not granted twice. */

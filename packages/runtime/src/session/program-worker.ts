@@ -190,7 +190,7 @@ class ProgramWorker implements Worker {
     const children = this.#children;
     if (children === undefined) return;
     const agents = [...this.#agents];
-    await Promise.all(agents.map(async (agent) => children.control(agent.id, 'pause', `${id}-${agent.id}`)));
+    await Promise.all(agents.map(async (agent) => children.passOn(agent.id, 'pause', id)));
     const held = Promise.all(agents.map(async (agent) => agent.holds()));
     await within(this.#start.ports.clock, childrenHoldMs, held);
   }
@@ -198,7 +198,7 @@ class ProgramWorker implements Worker {
   async #resume(id: string): Promise<void> {
     const children = this.#children;
     if (children !== undefined) {
-      await Promise.all([...this.#agents].map((agent) => children.control(agent.id, 'resume', `${id}-${agent.id}`)));
+      await Promise.all([...this.#agents].map((agent) => children.passOn(agent.id, 'resume', id)));
     }
     this.#goOn();
   }
