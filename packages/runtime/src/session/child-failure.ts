@@ -14,6 +14,9 @@ export async function childFailure({ children, id, agent }: Child, state: Sessio
   const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
   if (stopped !== undefined) return stopped;
   if (state.error?.code === 'delivery_refused') return new WorldFailure('protocol', state.error.message);
+  if (state.error?.code === 'timeout') {
+    return new WorldFailure('timeout', `agent ${agent}: ${state.error.message}`, { details: { session: id } });
+  }
   const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
   const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
   return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
