@@ -1,9 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
+import { type Api, apiOf } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
 import { runConcerto } from '../support/run-concerto.ts';
+import { startServer } from '../support/start-server.ts';
 
 const manifest = `
 [[rules]]
@@ -127,6 +130,30 @@ test('the terminal shows them, and which decides', async () => {
   expect(tried.out).toContain('not from here');
   const wrong = await runConcerto(['rules', 'try', file, ...at]).ended;
   expect(wrong.code).toBe(2);
+});
+
+test('without a server the terminal reads the manifest and the store', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-rules-'));
+  const rules = async (...args: string[]) => await runConcerto(['rules', ...args], {}, folder).ended;
+  try {
+    await writeFile(join(folder, 'Concerto.toml'), `[agents.one]\ncommand = "true"\n${manifest}`);
+    expect(await rules()).toMatchObject({ code: 0, out: expect.stringContaining('rule:all.1') });
+    // Nobody looks for rules in order to make a store.
+    expect(existsSync(join(folder, '.concerto'))).toBe(false);
+    const args = ['--store', 'sqlite:kept/rules.db'];
+    const server = await startServer({ folder, args });
+    const mine = { id: 'mine', tool: 'Deploy', decide: 'deny', reason: 'ask Ann' };
+    const put = await apiOf(server).call('PUT', '/api/rules', { rules: [mine], version: 0 });
+    await server.stop();
+    expect(put.status).toBe(200);
+    expect((await rules(...args)).out).toContain('rule:store.mine');
+    await writeFile(join(folder, 'request.json'), JSON.stringify({ tool: 'Deploy' }));
+    const tried = await rules('try', 'request.json', '--agent', 'one', '--json', ...args);
+    expect(tried.code).toBe(0);
+    expect(JSON.parse(tried.out)).toMatchObject({ decision: 'deny', rule: 'rule:store.mine', reason: 'ask Ann' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test('a session is started with rules of its own: they come before all others', async () => {
