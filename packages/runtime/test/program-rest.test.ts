@@ -203,6 +203,42 @@ test('one that rests on its agent is paused with it, and goes on with it', { tim
   expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
 });
 
+/** Asks, and is ended by signals: it hears nothing. */
+const deaf = `
+console.log(JSON.stringify({ type: 'question', id: 'q', question: 'first?' }));
+setInterval(() => {}, 1_000);
+`;
+
+test.each([
+  ['while its server runs', true],
+  ['while no server runs', false],
+])('one that rests hears who cancelled its agent %s', { timeout: 120_000 }, async (_when, runs) => {
+  const source = `agent Worker { connector: asks }
+async fn main() -> Result<String, String> {
+    let done = listen Worker.execute("first?") {
+        "question" => |q: Question| { await emit("ask", q.question) },
+    };
+    match done { Ok(r) => Ok(r.text), Err(e) => Ok("\${e.kind}: \${e.message}") }
+}`;
+  const declared = readManifest(
+    `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(['-e', deaf])}\n`,
+  );
+  const entries = [programEntry('hears', source, declared)];
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries, log });
+  const id = await started('hears');
+  const child = await childOf(id);
+  await rests(id);
+  if (!runs) await stage.stop();
+  expect((await stage.sessions.control(child, 'cancel', user)).ok).toBe(true);
+  if (!runs) stage = openStage({ agents: [], entries, log });
+  await stage.until(id, (event) => event.type === 'finish');
+  expect((await stage.sessions.get(id))?.result).toEqual({ text: 'cancelled: agent Worker was cancelled by user' });
+  const isResult = (event: Record<string, unknown>): boolean =>
+    event.type === 'functionResult' && JSON.stringify(event).includes('was cancelled by user');
+  expect(await stage.until(id, isResult)).toMatchObject({ outcome: 'cancelled' });
+});
+
 test('an agent that somebody has paused alone stays so, whoever takes its program up or resumes it', {
   timeout: 120_000,
 }, async () => {

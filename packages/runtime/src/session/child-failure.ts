@@ -34,6 +34,18 @@ export async function stoppedCall(child: Child, message: string): Promise<WorldF
   return mayBe ? byOthers(child, await children.stoppedIn(id, message)) : undefined;
 }
 
+/** What it hears when the process of its call has ended: by itself, or because somebody has stopped the turn. */
+export async function exitedCall(child: Child, exit: AgentExit): Promise<WorldFailure> {
+  const state = await child.children.stateOf(child.id);
+  if (state?.end?.reason === 'budget') return await childFailure(child, state);
+  const by = await child.children.stoppedBy(child.id);
+  const stopped = by?.verb === 'cancel' || by?.verb === 'interrupt' ? byOthers(child, by) : undefined;
+  if (stopped !== undefined) return stopped;
+  const isUnseen = exit.code === null && exit.signal === null;
+  if (!isUnseen || state?.error === undefined) return exitFailure(exit);
+  return new WorldFailure('exited', state.error.message, { details: { session: child.id, stderr: exit.stderr } });
+}
+
 /** A program that stops its own agent hears what that says to it. */
 function byOthers({ children, id, agent }: Child, by: StoppedBy | undefined): WorldFailure | undefined {
   if (by === undefined || by.actor === children.actor) return undefined;
@@ -58,8 +70,7 @@ export async function startFailure(child: Child, state: SessionState): Promise<W
   return new WorldFailure(kind, error.message, { details: { stderr: error.stderr ?? '' } });
 }
 
-/** Of one whose process ended in the middle of a call. */
-export function exitFailure({ code, signal, stderr }: AgentExit): WorldFailure {
+function exitFailure({ code, signal, stderr }: AgentExit): WorldFailure {
   const how = signal === null ? `code ${code ?? '?'}` : `signal ${signal}`;
   const tail = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
   return new WorldFailure('exited', `agent exited without result (${how})${tail}`, {

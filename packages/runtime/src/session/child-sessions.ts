@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type Json, ok } from '@concerto/base';
 import type { Entry, EventLog } from '@concerto/log';
 import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
-import type { SessionCommand, SessionState, StartCommand, Wish } from '@concerto/session';
+import { messageOf, type SessionCommand, type SessionState, type StartCommand, type Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
-import type { PoolKeeper } from './pool-keeper.ts';
 import { passedOnId } from './pass-on-control.ts';
+import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { Executed, SessionStore } from './session-store.ts';
@@ -125,6 +125,18 @@ export class ChildSessions {
 
   async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
     return await this.ask(id, { type: 'control', kind, requestId: this.idOf('c', name) });
+  }
+
+  /** Which of them are not over, or are the last that had one of these calls, where none that goes on has it. */
+  async concerned(ids: readonly string[], calls: readonly string[]): Promise<readonly string[]> {
+    const states = (await Promise.all(ids.map((id) => this.stateOf(id)))).filter((state) => state !== undefined);
+    const live = states.filter(({ end }) => end === undefined);
+    const over = calls.flatMap((call) => {
+      const message = this.idOf('m', call);
+      const last = states.findLast((state) => messageOf(state, message) !== undefined);
+      return last?.end === undefined ? [] : [last];
+    });
+    return [...new Set([...live, ...over])].map(({ id }) => id);
   }
 
   /** What was asked of the program itself. */
