@@ -218,7 +218,15 @@ fn main() -> Result<String, AgentError> { Worker.execute(std::env::get("CONCERTO
     const target = { session: child, request: await requestOf(child) };
     expect((await stage.sessions.answer(target, { response: true, remember: 'always' }, user)).ok).toBe(true);
     expect((await stage.sessions.rules.list()).rules).toMatchObject([{ agent: 'asks', tool: 'Bash' }]);
-    expect(await heard(await calls())).toEqual([['yes', null]]);
+    const again = await calls();
+    expect(await heard(again)).toEqual([['yes', null]]);
+    // The same rules say the same of what was asked.
+    const { rules } = await stage.sessions.rules.list();
+    const tried = await stage.sessions.trials.try({
+      rules: rules.map(({ source: _, ...rule }) => rule),
+      session: again,
+    });
+    expect(tried).toMatchObject({ ok: true, value: { requests: [{ agent: 'Worker', outcome: 'same' }] } });
   });
 
   test('what cannot be known again is not remembered, and stays open', async () => {

@@ -6,9 +6,8 @@ import type { SessionState, Wish } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
 import type { Clock } from '../ports.ts';
 import { answerTaken } from './answer-taken.ts';
-import { ProgramCode } from './program-code.ts';
-import { declaredAs } from './program-sessions.ts';
 import type { RuleBook } from './rule-book.ts';
+import { ruledAs } from './ruled-as.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -57,12 +56,6 @@ export async function giveAnswer(ports: Ports, given: Given): Promise<Result<voi
     await ports.rules.remember(remembered.value, { agent, addedBy: by, from: { session, requestId } });
   }
   return taken;
-}
-
-/** By which name rules know its agent: one of a program is that of the manifest which its connector names. */
-async function ruledAs({ log, catalog }: Ports, { agent, code }: SessionState): Promise<string> {
-  const program = code === undefined ? undefined : await new ProgramCode(log).get(code);
-  return (program === undefined ? undefined : declaredAs(program.module, catalog, agent))?.name ?? agent;
 }
 
 /** The rule by which the very same is answered so again. */
