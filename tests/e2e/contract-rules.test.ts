@@ -196,3 +196,33 @@ test('a policy is tried on the past: which answers differ, by whom then and why 
   const nobody = await runConcerto(['sessions', 'replay', id, '--supervisor', 'nobody'], env).ended;
   expect([nobody.code, nobody.err]).toEqual([2, expect.stringContaining('there is no program "nobody"')]);
 }, 120_000);
+
+test('what the agent of a program asked is replayed with the rules of the agent that its connector names', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-replay-'));
+  const script = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const say = (message) => console.log(JSON.stringify(message));
+      if (line.includes('response')) say({ type: 'result', text: 'done' });
+      else say({ type: 'approval', id: 1, description: 'x', tool: 'Deploy' });
+    });`;
+  const agent = `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["-e", ${JSON.stringify(script)}]\n`;
+  const rule = '[[agents.asks.rules]]\ntool = "Deploy"\ndecide = "allow"\n';
+  await writeFile(join(folder, 'Concerto.toml'), `${agent}${rule}[programs.calls]\nentry = "calls.conc"\n`);
+  const source = 'agent Worker { connector: asks }\nfn main() -> Result<String, AgentError> { Worker.execute("go") }\n';
+  await writeFile(join(folder, 'calls.conc'), source);
+  const server = await startServer({ folder });
+  try {
+    const own = apiOf(server);
+    const { id } = await own.start({ program: 'calls' });
+    const events = await own.until(id, ({ type }) => type === 'finish');
+    const child = events.find(({ childSession }: { childSession?: string }) => childSession !== undefined).childSession;
+    const env = { CONCERTO_TOKEN: server.token, CONCERTO_URL: server.url };
+    const args = ['sessions', 'replay', child, '--rules', 'Concerto.toml'];
+    const replayed = await runConcerto(args, env, folder).ended;
+    expect(replayed.out).toContain('1 request of 1 session: 0 differ, 1 is the same');
+    expect(replayed.code).toBe(0);
+  } finally {
+    await server.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);
