@@ -223,7 +223,7 @@ fn main() -> Result<String, AgentError> { Worker.execute(std::env::get("CONCERTO
     // The same rules say the same of what was asked.
     const { rules } = await stage.sessions.rules.list();
     const tried = await stage.sessions.trials.try({
-      rules: rules.map(({ source: _, ...rule }) => rule),
+      rules: rules.map(({ source: _source, ...rule }) => rule),
       session: again,
     });
     expect(tried).toMatchObject({ ok: true, value: { requests: [{ agent: 'Worker', outcome: 'same' }] } });
