@@ -119,7 +119,9 @@ export class ChildSessions {
     const own = await this.stateOf(this.#run.session);
     for (const id of own?.children ?? []) {
       const state = await this.stateOf(id);
-      if (state !== undefined && state.end === undefined) await this.ask(id, { type: 'finish' });
+      // A supervisor hears the end, and ends by itself then.
+      const isOurs = state !== undefined && state.supervises === undefined;
+      if (isOurs && state.end === undefined) await this.ask(id, { type: 'finish' });
     }
   }
 
