@@ -1,9 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
+import { type Api, apiOf } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
 import { runConcerto } from '../support/run-concerto.ts';
+import { startServer } from '../support/start-server.ts';
 
 const manifest = `
 [[rules]]
@@ -130,6 +133,30 @@ test('the terminal shows them, and which decides', async () => {
   expect(wrong.code).toBe(2);
 });
 
+test('without a server the terminal reads the manifest and the store', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-rules-'));
+  const rules = async (...args: string[]) => await runConcerto(['rules', ...args], {}, folder).ended;
+  try {
+    await writeFile(join(folder, 'Concerto.toml'), `[agents.one]\ncommand = "true"\n${manifest}`);
+    expect(await rules()).toMatchObject({ code: 0, out: expect.stringContaining('rule:all.1') });
+    // Nobody looks for rules in order to make a store.
+    expect(existsSync(join(folder, '.concerto'))).toBe(false);
+    const args = ['--store', 'sqlite:kept/rules.db'];
+    const server = await startServer({ folder, args });
+    const mine = { id: 'mine', tool: 'Deploy', decide: 'deny', reason: 'ask Ann' };
+    const put = await apiOf(server).call('PUT', '/api/rules', { rules: [mine], version: 0 });
+    await server.stop();
+    expect(put.status).toBe(200);
+    expect((await rules(...args)).out).toContain('rule:store.mine');
+    await writeFile(join(folder, 'request.json'), JSON.stringify({ tool: 'Deploy' }));
+    const tried = await rules('try', 'request.json', '--agent', 'one', '--json', ...args);
+    expect(tried.code).toBe(0);
+    expect(JSON.parse(tried.out)).toMatchObject({ decision: 'deny', rule: 'rule:store.mine', reason: 'ask Ann' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test('a session is started with rules of its own: they come before all others', async () => {
   const file = join(puppets.folder, 'own.toml');
   await writeFile(file, '[[rules]]\ncommand = "ls *"\ndecide = "deny"\nreason = "not this time"\n');
@@ -169,4 +196,34 @@ test('a policy is tried on the past: which answers differ, by whom then and why 
   expect(supervised.out).toContain('now   deny by supervisor:strict (too slow)');
   const nobody = await runConcerto(['sessions', 'replay', id, '--supervisor', 'nobody'], env).ended;
   expect([nobody.code, nobody.err]).toEqual([2, expect.stringContaining('there is no program "nobody"')]);
+}, 120_000);
+
+test('what the agent of a program asked is replayed with the rules of the agent that its connector names', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-replay-'));
+  const script = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const say = (message) => console.log(JSON.stringify(message));
+      if (line.includes('response')) say({ type: 'result', text: 'done' });
+      else say({ type: 'approval', id: 1, description: 'x', tool: 'Deploy' });
+    });`;
+  const agent = `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["-e", ${JSON.stringify(script)}]\n`;
+  const rule = '[[agents.asks.rules]]\ntool = "Deploy"\ndecide = "allow"\n';
+  await writeFile(join(folder, 'Concerto.toml'), `${agent}${rule}[programs.calls]\nentry = "calls.conc"\n`);
+  const source = 'agent Worker { connector: asks }\nfn main() -> Result<String, AgentError> { Worker.execute("go") }\n';
+  await writeFile(join(folder, 'calls.conc'), source);
+  const server = await startServer({ folder });
+  try {
+    const own = apiOf(server);
+    const { id } = await own.start({ program: 'calls' });
+    const events = await own.until(id, ({ type }) => type === 'finish');
+    const child = events.find(({ childSession }: { childSession?: string }) => childSession !== undefined).childSession;
+    const env = { CONCERTO_TOKEN: server.token, CONCERTO_URL: server.url };
+    const args = ['sessions', 'replay', child, '--rules', 'Concerto.toml'];
+    const replayed = await runConcerto(args, env, folder).ended;
+    expect(replayed.out).toContain('1 request of 1 session: 0 differ, 1 is the same');
+    expect(replayed.code).toBe(0);
+  } finally {
+    await server.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
 }, 120_000);

@@ -147,6 +147,30 @@ describe('what a stop says', () => {
   });
 });
 
+test('the agents of a server are found from its folder, wherever its store is', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-kept-'));
+  const store = ['--store', 'sqlite:elsewhere/store.db'];
+  const concerto = async (...args: string[]) => await runConcerto(args, {}, folder).ended;
+  await writePuppets(folder);
+  const server = await startServer({ folder, args: store });
+  try {
+    const api = apiOf(server);
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+    await api.until(id, ({ type }) => type === 'functionCall');
+    const listed = await concerto('agents', 'ls', '--json');
+    expect(JSON.parse(listed.out)).toMatchObject([{ session: id }]);
+    expect(await concerto('stop', '--agents')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 agent ended'),
+    });
+    expect((await concerto('agents', 'ls', ...store)).out).toContain('no agents are kept here');
+  } finally {
+    await server.kill();
+    await concerto('stop', '--agents', ...store);
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test.runIf(process.env.CONCERTO_TEST_BUILT === '1')(
   'one Ctrl-C ends `npm start`, which all of its processes hear, and lets an agent at work stay',
   { timeout: 60_000 },

@@ -70,3 +70,21 @@ test.each([
     expect(await here.sessions.get(child)).toMatchObject({ status: 'cancelled', reason: outcome });
   },
 );
+
+test('one whose question nobody answered in time, and that fails for it, has run out of time', async () => {
+  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
+  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  const spec = { name: 'asks', command: process.execPath, args: ['-e', script] };
+  const entries: CatalogEntry[] = [
+    { kind: 'agent', name: 'asks', spec, answerWithinMs: 300, onTimeout: 'fail' },
+    { kind: 'program', name: 'p', load: () => ok({ module, projectDirectory: '.' }) },
+  ];
+  stage = openStage({ agents: [], entries });
+  const started = await stage.start({ program: 'p' });
+  if (!started.ok) throw new Error(started.error.message);
+  const { id } = started.value;
+  await stage.until(id, (event) => event.type === 'finish');
+  expect((await stage.sessions.get(id))?.result).toEqual({
+    text: 'timeout: agent Coder: nobody answered within 0.3 seconds',
+  });
+});

@@ -1,6 +1,8 @@
 import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
+import type { CatalogEntry } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 /** More sessions than anybody would look through for a message. */
@@ -37,7 +39,16 @@ function open(): void {
   const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
   if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const load = () => ok({ module, projectDirectory: process.cwd() });
-  stage = openStage({ agents: [], entries: [{ kind: 'program', name: 'p', load }] });
+  stage = openStage({ agents: [], entries: [{ kind: 'program', name: 'p', load }, passes()] });
+}
+
+/** A supervisor that leaves all to the next. */
+function passes(): CatalogEntry {
+  const guard = `@supervisor
+fn guard(session: Session) {
+    listen session { "approval" => |a: Approval| { nil } };
+}`;
+  return programEntry('guard', guard);
 }
 
 async function answered(session: string, question: string): Promise<void> {
@@ -93,4 +104,36 @@ test('a message to a program that is repeated under its key is answered from whe
   await stage.until(id, (event) => event.type === 'finish');
   // Also when nothing of it is at work any more.
   expect(await send()).toMatchObject({ ok: true, value: { session: first } });
+});
+
+test('a message to a program goes to its one agent at work, whoever answers for the program', async () => {
+  open();
+  const started = await stage.start({ program: 'p', supervisor: 'guard' });
+  if (!started.ok) throw new Error(started.error.message);
+  const { id } = started.value;
+  const first = await calledAs(id, 'First');
+  await stage.until(first, (event) => event.type === 'waitForInput');
+  await expect.poll(async () => (await stage.sessions.get(id))?.children, { timeout: 30_000 }).toBe(2);
+  const send = async (content: string) => await stage.sessions.send(id, { content }, { actor: 'user', key: undefined });
+  expect(await send('more')).toMatchObject({ ok: true, value: { session: first } });
+});
+
+test('one that was paused with its program and had nothing to do is not at work', async () => {
+  open();
+  const started = await stage.start({ program: 'p' });
+  if (!started.ok) throw new Error(started.error.message);
+  const { id } = started.value;
+  const user = { actor: 'user', key: undefined };
+  const first = await calledAs(id, 'First');
+  await answered(first, 'one');
+  const second = await calledAs(id, 'Second');
+  await stage.until(second, (event) => event.type === 'waitForInput');
+  expect((await stage.sessions.control(id, 'pause', user)).ok).toBe(true);
+  for (const held of [first, second]) {
+    await expect.poll(async () => (await stage.sessions.get(held))?.status, { timeout: 30_000 }).toBe('paused');
+  }
+  expect(await stage.sessions.send(id, { content: 'more' }, user)).toMatchObject({
+    ok: true,
+    value: { session: second },
+  });
 });

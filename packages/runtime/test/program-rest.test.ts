@@ -187,6 +187,90 @@ test('one that rests on its agent and is interrupted is over, and its agent is e
   expect(await stage.sessions.get(child)).toMatchObject({ status: 'cancelled' });
 });
 
+test('one that rests on its agent is paused with it, and goes on with it', { timeout: 120_000 }, async () => {
+  stage = openStage({ agents: [], entries: [conducts()] });
+  const id = await started('conducts');
+  const child = await childOf(id);
+  await rests(id);
+  expect(await stage.sessions.control(id, 'pause', user)).toMatchObject({ ok: true, value: { status: 'paused' } });
+  await expect.poll(async () => (await stage.sessions.get(child))?.status, { timeout: 30_000 }).toBe('paused');
+  // Kept, as in any session that is paused.
+  await answer(child, 'first?', 'Ada');
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  expect(await stage.sessions.control(id, 'resume', user)).toMatchObject({ ok: true });
+  await answer(child, 'second?', 'Bob');
+  await stage.until(id, (event) => event.type === 'complete');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
+});
+
+/** Asks, and is ended by signals: it hears nothing. */
+const deaf = `
+console.log(JSON.stringify({ type: 'question', id: 'q', question: 'first?' }));
+setInterval(() => {}, 1_000);
+`;
+
+test.each([
+  ['while its server runs', true],
+  ['while no server runs', false],
+])('one that rests hears who cancelled its agent %s', { timeout: 120_000 }, async (_when, runs) => {
+  const source = `agent Worker { connector: asks }
+async fn main() -> Result<String, String> {
+    let done = listen Worker.execute("first?") {
+        "question" => |q: Question| { await emit("ask", q.question) },
+    };
+    match done { Ok(r) => Ok(r.text), Err(e) => Ok("\${e.kind}: \${e.message}") }
+}`;
+  const declared = readManifest(
+    `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(['-e', deaf])}\n`,
+  );
+  const entries = [programEntry('hears', source, declared)];
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries, log });
+  const id = await started('hears');
+  const child = await childOf(id);
+  await rests(id);
+  if (!runs) await stage.stop();
+  expect((await stage.sessions.control(child, 'cancel', user)).ok).toBe(true);
+  if (!runs) stage = openStage({ agents: [], entries, log });
+  await stage.until(id, (event) => event.type === 'finish');
+  expect((await stage.sessions.get(id))?.result).toEqual({ text: 'cancelled: agent Worker was cancelled by user' });
+  const isResult = (event: Record<string, unknown>): boolean =>
+    event.type === 'functionResult' && JSON.stringify(event).includes('was cancelled by user');
+  expect(await stage.until(id, isResult)).toMatchObject({ outcome: 'cancelled' });
+});
+
+test('an agent that somebody has paused alone stays so, whoever takes its program up or resumes it', {
+  timeout: 120_000,
+}, async () => {
+  const source = `agent Worker { connector: asks }
+async fn main() -> Result<String, AgentError> {
+    let one = Worker.execute("first?")?;
+    let who = await emit("ask", "Who?");
+    let two = Worker.execute("second?")?;
+    Ok("\${one} \${who} \${two}")
+}`;
+  const pauses = programEntry('pauses', source, { manifest });
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries: [pauses], log });
+  const id = await started('pauses');
+  const child = await childOf(id);
+  await answer(child, 'first?', 'Ada');
+  await rests(id);
+  expect((await stage.sessions.control(child, 'pause', user)).ok).toBe(true);
+  expect((await stage.sessions.control(id, 'pause', user)).ok).toBe(true);
+  expect((await stage.sessions.control(id, 'resume', user)).ok).toBe(true);
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  await stage.stop();
+  stage = openStage({ agents: [], entries: [pauses], log });
+  await answer(id, 'Who?', 'Bob');
+  await stage.until(id, ({ type, args }) => type === 'functionCall' && JSON.stringify(args).includes('second?'));
+  await expect.poll(async () => (await stage.sessions.get(child))?.pending, { timeout: 30_000 }).toBe(1);
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'paused' });
+  expect((await stage.sessions.control(child, 'resume', user)).ok).toBe(true);
+  await answer(child, 'second?', 'Cy');
+  await stage.until(id, (event) => event.type === 'complete');
+});
+
 type Passing = (isThere: () => Promise<boolean>) => Promise<void>;
 
 /** A clock in hand: while somebody is at work time passes slowly, or leases and deadlines would run out before anything is done. */

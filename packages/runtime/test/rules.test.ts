@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readManifest } from '@concerto/language';
 import { replaceableLog } from '@concerto/log/testing';
 import type { PutRules, Rule } from '@concerto/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CatalogEntry, catalogOf, RuleBook } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 /** Asks for what its prompt says, one approval a line, and tells what it heard. */
@@ -187,6 +189,44 @@ describe('rules answer', () => {
     expect(await stage.sessions.rules.put({ rules: [], version }, 'user')).toMatchObject({ value: { rules: [] } });
     const again = await ask({ tool: 'Bash', command: 'npm test' });
     expect(await requestOf(again)).not.toBe('');
+  });
+
+  test('always, of an agent of a program: a rule for the agent that its connector names, whatever the program calls it', async () => {
+    const args = ['-e', script];
+    const { manifest } = readManifest(
+      `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\ninput_format = "json"\n`,
+    );
+    const source = `agent Worker { connector: asks }
+fn main() -> Result<String, AgentError> { Worker.execute(std::env::get("CONCERTO_PROMPT")?) }`;
+    const spec = { name: 'asks', command: process.execPath, args, workingDir: folder };
+    stage = openStage({
+      agents: [],
+      entries: [
+        { kind: 'agent', name: 'asks', spec },
+        // Not the one that the program calls so.
+        { kind: 'agent', name: 'Worker', spec: { ...spec, name: 'Worker' } },
+        programEntry('conducts', source, { manifest }),
+      ],
+    });
+    const prompt = JSON.stringify([{ tool: 'Bash', command: 'npm test' }]);
+    const calls = async (): Promise<string> => {
+      const started = await stage.start({ program: 'conducts', prompt });
+      const id = started.ok ? started.value.id : '';
+      return String((await stage.until(id, ({ childSession }) => childSession !== undefined)).childSession);
+    };
+    const child = await calls();
+    const target = { session: child, request: await requestOf(child) };
+    expect((await stage.sessions.answer(target, { response: true, remember: 'always' }, user)).ok).toBe(true);
+    expect((await stage.sessions.rules.list()).rules).toMatchObject([{ agent: 'asks', tool: 'Bash' }]);
+    const again = await calls();
+    expect(await heard(again)).toEqual([['yes', null]]);
+    // The same rules say the same of what was asked.
+    const { rules } = await stage.sessions.rules.list();
+    const tried = await stage.sessions.trials.try({
+      rules: rules.map(({ source: _source, ...rule }) => rule),
+      session: again,
+    });
+    expect(tried).toMatchObject({ ok: true, value: { requests: [{ agent: 'Worker', outcome: 'same' }] } });
   });
 
   test('what cannot be known again is not remembered, and stays open', async () => {

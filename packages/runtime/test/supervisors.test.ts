@@ -226,6 +226,26 @@ fn eye(session: Session) {
     });
   });
 
+  test('it hears the end of a program that it answers for, as that of an agent', async () => {
+    const told = `
+@supervisor
+fn guard(session: Session) {
+    listen session { "approval" => |a: Approval| { nil } };
+    emit("after", "the end");
+}
+`;
+    open({ guard: told, works: 'fn main() -> String { std::time::sleep(500); "done" }' });
+    const started = await stage.start({ program: 'works', supervisor: 'guard' });
+    if (!started.ok) throw new Error(started.error.message);
+    const { id } = started.value;
+    await stage.until(id, ({ type }) => type === 'finish');
+    const [supervisor] = (await stage.sessions.list({ limit: 10, parent: id, tree: false })).sessions;
+    const of = supervisor?.id ?? '';
+    await stage.until(of, ({ type }) => type === 'finish');
+    expect(await stage.sessions.get(of)).toMatchObject({ supervises: id, status: 'completed' });
+    expect(await stage.until(of, ({ title }) => title === 'after')).toMatchObject({ data: { value: 'the end' } });
+  });
+
   test('after a restart the same run goes on: what it knows it still knows', async () => {
     const counting = `
 @supervisor

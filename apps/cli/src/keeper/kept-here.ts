@@ -4,6 +4,7 @@ import type { KeptAgentRow } from '@concerto/protocol';
 import { keeperFolder } from '../serve/keeper-of.ts';
 import { defaultStore } from '../serve/server-settings.ts';
 import { storeNamed } from '../serve/store-here.ts';
+import { runningServer } from '../state/project-state.ts';
 
 /** For commands that look for the keeper of a store. */
 export const keeperOptions = {
@@ -27,7 +28,10 @@ export function keeperHere(values: {
   readonly store: string | undefined;
   readonly config: string | undefined;
 }): KeeperClient | undefined {
-  const folder = keeperFolder(storeNamed(values) ?? defaultStore);
+  // A server that runs may have been given another store than that of its folder.
+  const isOfFolder = values.store === undefined && values.config === undefined;
+  const running = isOfFolder ? runningServer(process.cwd())?.server.keeper : undefined;
+  const folder = running ?? keeperFolder(storeNamed(values) ?? defaultStore);
   return folder === undefined ? undefined : new KeeperClient({ folder });
 }
 

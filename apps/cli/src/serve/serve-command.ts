@@ -12,6 +12,7 @@ import { forgetServer, rememberServer, type ServerRecord } from '../state/projec
 import { write } from '../terminal/print.ts';
 import { checkTrust } from './check-trust.ts';
 import { keepTemplates } from './keep-templates.ts';
+import { keeperFolder } from './keeper-of.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { notifyOf, startNotifier } from './notify-settings.ts';
 import { type Leaving, openRuntime, type Runtime } from './open-runtime.ts';
@@ -116,7 +117,8 @@ export async function run(argv: string[]): Promise<number> {
   const url = `http://${inUrl(host)}:${server.port}`;
   here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   const pid = process.pid;
-  remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
+  const keeper = runs ? keeperFolder(store) : undefined;
+  remember(project, { url: here, pid, token: kept?.source ?? 'none', keeper }, report);
   const notifier = startNotifier(notify, { log: runtime.log, report, address: here });
   write(`listening on ${url}\n`);
   tellAddress(here, logging.format === 'json' ? undefined : kept?.token);

@@ -7,20 +7,21 @@ import { UsageError } from '../arguments.ts';
 import { compileTarget } from '../language/compile-target.ts';
 import { findManifest } from '../language/project.ts';
 
-type Past = { readonly id: string };
 type Events = readonly PublicEvent[];
 
 /** A program of the manifest here, or a file, as the supervisor of sessions that are past. Undefined when it has errors. */
 export function supervisorPolicy(
   named: string,
-): ((whose: Past, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>) | undefined {
+):
+  | ((session: string, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>)
+  | undefined {
   const { name, path } = programNamed(named);
   const compiled = compileTarget(path);
   if (compiled === undefined) return undefined;
   const { module, projectDirectory } = compiled;
   if ((module.supervisors ?? []).length === 0) throw new UsageError(`${path} has no function with \`@supervisor\``);
   const places = { environment: process.env, directory: process.cwd(), projectDirectory };
-  return async ({ id }, events, past) => {
+  return async (id, events, past) => {
     // Only whoever replays needs it, and it takes longer to load than most commands to run.
     const { replaySupervisor } = await import('@concerto/runtime');
     const asked = new Set(past.filter(comesToSupervisor).map(({ requestId }) => requestId));

@@ -6,6 +6,7 @@ import { UsageError } from '../arguments.ts';
 import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
 import { print, printJson } from '../terminal/print.ts';
+import { ruledHere, type Whose } from './connectors-here.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
 import { readRuleFile } from './rule-file.ts';
 import { defineVerb } from './verb.ts';
@@ -29,10 +30,13 @@ export const replay = defineVerb({
     const policy = policyIn(rules, supervisor);
     if (policy === undefined) return 2;
     const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
+    const ruled = ruledHere(client);
     const all: ReplayedRequest[] = [];
     for (const session of sessions) {
       const events = await eventsOf(client, session.id);
-      all.push(...(await policy(session, events, pastRequests(session, events))));
+      const { id: of, agent } = session;
+      const past = pastRequests({ id: of, agent: await ruled(session) }, events);
+      all.push(...(await policy(of, events, past)).map((request) => ({ ...request, agent })));
     }
     const differs = all.filter(({ outcome }) => outcome === 'differs');
     if (json) printJson({ requests: all, differs: differs.length });
@@ -42,7 +46,7 @@ export const replay = defineVerb({
 });
 
 type Events = readonly PublicEvent[];
-type Policy = (whose: Whose, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>;
+type Policy = (session: string, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>;
 
 /** Undefined where it has errors, which were told. */
 function policyIn(file: string | undefined, supervisor: string | undefined): Policy | undefined {
@@ -50,10 +54,7 @@ function policyIn(file: string | undefined, supervisor: string | undefined): Pol
     throw new UsageError('name the policy: --rules FILE, or --supervisor PROGRAM');
   if (supervisor !== undefined) return supervisorPolicy(supervisor);
   const rules = readPolicy(file ?? '');
-  return async ({ agent }, _events, past) => {
-    const own = rules(agent);
-    return past.map((request) => replayed(own, request));
-  };
+  return async (_session, _events, past) => past.map((request) => replayed(rules(request.agent), request));
 }
 
 /** The rules of a file that count for an agent, in their order. */
@@ -92,8 +93,6 @@ function eventIn(event: { readonly type: string }): readonly PublicEvent[] {
   const read = readStoredEvent(JSON.stringify(event));
   return read === undefined || read.type === 'unknown' ? [] : [read];
 }
-
-type Whose = { readonly id: string; readonly agent: string };
 
 /** Those that changed since then, with whatever they opened. */
 async function sessionsSince(client: ConcertoClient, since: string): Promise<readonly Whose[]> {

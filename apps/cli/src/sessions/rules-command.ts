@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { harmless } from '@concerto/base';
-import { ClientError } from '@concerto/client';
 import { type Rule, type RuleRow, type RulesTried, TriedRequest } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { print, printError, printJson, tell } from '../terminal/print.ts';
+import { defaultStore } from '../serve/server-settings.ts';
+import { print, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
-import { connect, connectionOptions, failureText } from './connect.ts';
+import { connect, connectionOptions, hasServer, orHint } from './connect.ts';
+import { rulesOfStore } from './rules-of-store.ts';
 
 export const spec = defineCommand({
   name: 'rules',
@@ -14,6 +15,12 @@ export const spec = defineCommand({
   options: {
     ...connectionOptions,
     agent: { type: 'string', value: 'NAME', help: 'whose request it is, for `try`' },
+    store: {
+      type: 'string',
+      value: 'URL',
+      help: `the store, when no server runs; default ${defaultStore}, CONCERTO_STORE or the manifest's`,
+    },
+    config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml' },
   },
   maxPositionals: 2,
 });
@@ -29,27 +36,46 @@ export async function run(argv: string[]): Promise<number> {
   if (verb !== undefined && verb !== 'ls' && verb !== 'try')
     throw new UsageError(`there is no \`rules ${verb}\`; there are ls and try`);
   if (verb === 'try' && file === undefined) throw new UsageError('name the file with the request, or `-` for stdin');
-  try {
-    const client = connect(values);
-    if (verb !== 'try' || file === undefined) {
-      const { rules } = await client.rules();
-      if (values.json) printJson(rules);
-      else showRules(rules);
-      return 0;
-    }
-    const wanted = readRequest(file, values.agent);
-    const tried = await client.tryRules(wanted);
-    // An agent that a program names for itself is none of these, so it is no error.
-    if (!(await client.agents()).agents.some(({ name }) => name === wanted.agent))
-      tell(`nothing here is called ${JSON.stringify(wanted.agent)}; \`concerto sessions offers\` lists what is\n`);
-    if (values.json) printJson(tried);
-    else showTried(tried);
+  const wanted = verb === 'try' && file !== undefined ? readRequest(file, values.agent) : undefined;
+  const act = async (book: Rules): Promise<number> => {
+    if (wanted === undefined) show(await book.list(), values.json);
+    else await tryOne(book, wanted, values.json);
     return 0;
-  } catch (cause) {
-    if (!(cause instanceof ClientError)) throw cause;
-    printError(failureText(cause, values));
-    return 1;
-  }
+  };
+  return await orHint(values, () => (hasServer(values) ? act(serversRules(values)) : rulesOfStore(values, act)));
+}
+
+type Tried = { readonly agent: string; readonly request: TriedRequest };
+
+/** Asked of a server that runs, or read in the manifest and the store. */
+export type Rules = {
+  readonly list: () => Promise<readonly RuleRow[]>;
+  readonly try: (wanted: Tried) => Promise<RulesTried>;
+  /** What can be started. */
+  readonly names: () => Promise<readonly string[]>;
+};
+
+function serversRules(values: Parameters<typeof connect>[0]): Rules {
+  const client = connect(values);
+  return {
+    list: async () => (await client.rules()).rules,
+    try: (wanted) => client.tryRules(wanted),
+    names: async () => (await client.agents()).agents.map(({ name }) => name),
+  };
+}
+
+async function tryOne(book: Rules, wanted: Tried, asJson: boolean): Promise<void> {
+  const tried = await book.try(wanted);
+  // An agent that a program names for itself is none of these, so it is no error.
+  if (!(await book.names()).includes(wanted.agent))
+    tell(`nothing here is called ${JSON.stringify(wanted.agent)}; \`concerto sessions offers\` lists what is\n`);
+  if (asJson) printJson(tried);
+  else showTried(tried);
+}
+
+function show(rules: readonly RuleRow[], asJson: boolean): void {
+  if (asJson) printJson(rules);
+  else showRules(rules);
 }
 
 function showTried({ decision, rule, reason, risk, unparsed, others }: RulesTried): void {
@@ -61,7 +87,7 @@ function showTried({ decision, rule, reason, risk, unparsed, others }: RulesTrie
 }
 
 /** The request alone, or with the agent that asks. */
-function readRequest(file: string, agent: string | undefined): { agent: string; request: TriedRequest } {
+function readRequest(file: string, agent: string | undefined): Tried {
   if (file !== '-' && !existsSync(file)) throw new UsageError(`no such file: ${file}`);
   const json: unknown = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
   const parsed = TriedRequest.safeParse(json);

@@ -17,6 +17,8 @@ const ServerRecord = z.object({
   token: z.enum(['kept', 'given', 'none']),
   /** Its folder, for people in another one; older servers did not say. */
   project: z.string().optional(),
+  /** The folder of the keeper of its agents, if it has one. */
+  keeper: z.string().optional(),
 });
 export type ServerRecord = z.infer<typeof ServerRecord>;
 

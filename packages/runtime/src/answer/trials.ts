@@ -5,7 +5,9 @@ import {
   type ProgramTests,
   type PublicEvent,
   type ReplayedRequest,
+  readStored,
   type Session,
+  SessionRecord,
   type TryPolicy,
   triedRequestsMax,
 } from '@concerto/protocol';
@@ -23,6 +25,7 @@ import type { Environment } from '../ports.ts';
 import type { Machines } from '../program/machine/machine.ts';
 import { testProgram } from '../program/test-program.ts';
 import type { RuleBook } from '../session/rule-book.ts';
+import { ruledAs } from '../session/ruled-as.ts';
 import { refusal, type ServiceRefusal } from '../session/service-refusal.ts';
 import { pastSessions } from './past-sessions.ts';
 import { replaySupervisor } from './replay-supervisor.ts';
@@ -110,8 +113,10 @@ export class Trials {
     return ok({
       wants: requestEvents,
       judge: async ({ whose, requests }) => {
-        const set = this.#ports.rules.setWith(whose.agent, rules);
-        return requests.map((request) => replayed(set, request));
+        const code = await codeOf(this.#ports.log, whose.id);
+        const agent = await ruledAs(this.#ports, { agent: whose.agent, code });
+        const set = this.#ports.rules.setWith(agent, rules);
+        return requests.map((request) => ({ ...replayed(set, { ...request, agent }), agent: whose.agent }));
       },
     });
   }
@@ -152,6 +157,13 @@ export class Trials {
       if (requests.length > 0) all.push(...(await judge({ whose, events, requests }, signal)));
     }
   }
+}
+
+/** What its agent is declared in, where a program has opened it. */
+async function codeOf(log: EventLog, session: string): Promise<string | undefined> {
+  const { entries } = await log.read({ session, stream: 'domain', after: 0, limit: 1 });
+  const [first] = entries.map(({ data }) => readStored(SessionRecord, JSON.parse(data)));
+  return first?.type === 'created' ? first.code : undefined;
 }
 
 const order = { differs: 0, open: 1, same: 2 } as const;

@@ -41,8 +41,8 @@ export type ProgramWorld = {
   readonly held?: () => Promise<void> | undefined;
   /** The program waits now, for what this tells, which may change; undefined: no more. */
   readonly waits?: (waiting: Waiting | undefined) => void;
-  /** The agents that an earlier process of the run has left, and that go on. */
-  readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
+  /** The agents that an earlier process of the run has left: those that go on, and those that ended in one of these calls. */
+  readonly agentsLeft?: (calls: readonly string[]) => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */
   readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;
   /** How its agents are started; without it there are none. */

@@ -190,7 +190,8 @@ export class RequestDesk {
 
   async recover({ again, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
     for (const request of again) this.#held.set(request.id, request);
-    await this.#agents.recover(calls, (await this.#world.agentsLeft?.()) ?? []);
+    const left = await this.#world.agentsLeft?.(calls.map(({ session }) => session));
+    await this.#agents.recover(calls, left ?? []);
     this.#models.recover(streams, answers);
   }
 

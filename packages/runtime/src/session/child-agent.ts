@@ -12,7 +12,7 @@ import {
 import type { AgentHearer, Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildAgentOptions, ChildCall } from './child-agent-options.ts';
-import { childFailure, exitFailure, stoppedCall } from './child-failure.ts';
+import { childFailure, exitedCall, stoppedCall } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
@@ -168,13 +168,13 @@ export class ChildAgent implements ProgramAgent {
     this.#close();
   }
 
-  /** For an agent that is there: an earlier process of the run had opened it. */
+  /** For an agent that an earlier process of the run had opened. */
   async attach(): Promise<boolean> {
     const { children, id } = this.#options;
     this.#state = await children.stateOf(id);
-    if (this.#state === undefined || this.#state.end !== undefined) return false;
+    if (this.#state === undefined) return false;
     this.#stalePlace = await children.log.head(id, 'journal');
-    const isHeld = this.#state.hold?.kind === 'paused';
+    const isHeld = await children.isPausedWithProgram(this.#state);
     if (isHeld) await children.control(id, 'resume', `go-on-${this.#state.updatedAt}`);
     return true;
   }
@@ -323,7 +323,7 @@ export class ChildAgent implements ProgramAgent {
       case 'exit': {
         // Between two calls, parked for example, it costs nothing: its session has another process for the next.
         if (!isOurs || call.isOver) return undefined;
-        return this.#gone(exitFailure(entry));
+        return exitedCall(this.#options, entry).then((failure) => this.#gone(failure));
       }
     }
   }

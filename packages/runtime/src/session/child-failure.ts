@@ -14,6 +14,9 @@ export async function childFailure({ children, id, agent }: Child, state: Sessio
   const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
   if (stopped !== undefined) return stopped;
   if (state.error?.code === 'delivery_refused') return new WorldFailure('protocol', state.error.message);
+  if (state.error?.code === 'timeout') {
+    return new WorldFailure('timeout', `agent ${agent}: ${state.error.message}`, { details: { session: id } });
+  }
   const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
   const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
   return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
@@ -29,6 +32,18 @@ export async function stoppedCall(child: Child, message: string): Promise<WorldF
   // The records are read only where they may tell of it: most calls are left alone.
   const mayBe = state?.control !== undefined || state?.hold !== undefined || state?.end !== undefined;
   return mayBe ? byOthers(child, await children.stoppedIn(id, message)) : undefined;
+}
+
+/** What it hears when the process of its call has ended: by itself, or because somebody has stopped the turn. */
+export async function exitedCall(child: Child, exit: AgentExit): Promise<WorldFailure> {
+  const state = await child.children.stateOf(child.id);
+  if (state?.end?.reason === 'budget') return await childFailure(child, state);
+  const by = await child.children.stoppedBy(child.id);
+  const stopped = by?.verb === 'cancel' || by?.verb === 'interrupt' ? byOthers(child, by) : undefined;
+  if (stopped !== undefined) return stopped;
+  const isUnseen = exit.code === null && exit.signal === null;
+  if (!isUnseen || state?.error === undefined) return exitFailure(exit);
+  return new WorldFailure('exited', state.error.message, { details: { session: child.id, stderr: exit.stderr } });
 }
 
 /** A program that stops its own agent hears what that says to it. */
@@ -55,8 +70,7 @@ export async function startFailure(child: Child, state: SessionState): Promise<W
   return new WorldFailure(kind, error.message, { details: { stderr: error.stderr ?? '' } });
 }
 
-/** Of one whose process ended in the middle of a call. */
-export function exitFailure({ code, signal, stderr }: AgentExit): WorldFailure {
+function exitFailure({ code, signal, stderr }: AgentExit): WorldFailure {
   const how = signal === null ? `code ${code ?? '?'}` : `signal ${signal}`;
   const tail = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
   return new WorldFailure('exited', `agent exited without result (${how})${tail}`, {

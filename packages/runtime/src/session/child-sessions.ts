@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Json, ok } from '@concerto/base';
 import type { Entry, EventLog } from '@concerto/log';
 import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
-import type { SessionCommand, SessionState, StartCommand, Wish } from '@concerto/session';
+import { messageOf, type SessionCommand, type SessionState, type StartCommand, type Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
+import { passedOnId } from './pass-on-control.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
@@ -118,12 +119,44 @@ export class ChildSessions {
     const own = await this.stateOf(this.#run.session);
     for (const id of own?.children ?? []) {
       const state = await this.stateOf(id);
-      if (state !== undefined && state.end === undefined) await this.ask(id, { type: 'finish' });
+      // A supervisor hears the end, and ends by itself then.
+      const isOurs = state !== undefined && state.supervises === undefined;
+      if (isOurs && state.end === undefined) await this.ask(id, { type: 'finish' });
     }
   }
 
   async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
     return await this.ask(id, { type: 'control', kind, requestId: this.idOf('c', name) });
+  }
+
+  /** Which of them are not over, or are the last that had one of these calls, where none that goes on has it. */
+  async concerned(ids: readonly string[], calls: readonly string[]): Promise<readonly string[]> {
+    const states = (await Promise.all(ids.map((id) => this.stateOf(id)))).filter((state) => state !== undefined);
+    const live = states.filter(({ end }) => end === undefined);
+    const over = calls.flatMap((call) => {
+      const message = this.idOf('m', call);
+      const last = states.findLast((state) => messageOf(state, message) !== undefined);
+      return last?.end === undefined ? [] : [last];
+    });
+    return [...new Set([...live, ...over])].map(({ id }) => id);
+  }
+
+  /** What was asked of the program itself. */
+  async passOn(id: string, kind: 'pause' | 'resume', requestId: string): Promise<void> {
+    await this.ask(id, { type: 'control', kind, requestId: passedOnId(requestId, id) });
+  }
+
+  /** Whether it is paused because the program was; somebody, the program too, may have paused it alone. */
+  async isPausedWithProgram({ id, hold }: SessionState): Promise<boolean> {
+    if (hold?.kind !== 'paused') return false;
+    const records = await readRecords(this.log, this.#run.session);
+    return records.some(
+      (record) =>
+        record.type === 'control-requested' &&
+        record.kind === 'pause' &&
+        // The second is what earlier versions called it.
+        [passedOnId(record.requestId, id), this.idOf('c', `${record.requestId}-${id}`)].includes(hold.requestId ?? ''),
+    );
   }
 
   /** `cause` names the wish, so that it is not granted twice. */

@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog.ts';
 import type { Clock } from '../ports.ts';
 import { answerTaken } from './answer-taken.ts';
 import type { RuleBook } from './rule-book.ts';
+import { ruledAs } from './ruled-as.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -51,7 +52,7 @@ export async function giveAnswer(ports: Ports, given: Given): Promise<Result<voi
     ports.execute({ type: 'take-back-answer', requestId });
   const taken = await answerTaken(ports, { session, requestId, state: executed.value, takeBack });
   if (taken.ok && answer.remember === 'always' && remembered.value !== undefined) {
-    const { agent } = executed.value;
+    const agent = await ruledAs(ports, executed.value);
     await ports.rules.remember(remembered.value, { agent, addedBy: by, from: { session, requestId } });
   }
   return taken;

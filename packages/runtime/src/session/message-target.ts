@@ -1,6 +1,6 @@
 import { ok, type Result } from '@concerto/base';
 import type { DocumentWrite, EventLog } from '@concerto/log';
-import type { LlmContent } from '@concerto/protocol';
+import type { LlmContent, Session } from '@concerto/protocol';
 import { messageOf, repeatKnownForMs, type SessionState } from '@concerto/session';
 import * as z from 'zod';
 import type { ServiceRefusal } from './service-refusal.ts';
@@ -20,7 +20,7 @@ type Sent = { readonly program: string; readonly message: string };
  * its sender has named may be there already, whoever has come to work since: then it is a repeat, and goes where it went.
  */
 export async function messageTarget(
-  { log, index }: { readonly log: EventLog; readonly index: SessionIndex },
+  { log, store, index }: { readonly log: EventLog; readonly store: SessionStore; readonly index: SessionIndex },
   id: string,
   { state, named }: { readonly state: SessionState | undefined; readonly named: string | undefined },
 ): Promise<Result<string, ServiceRefusal>> {
@@ -31,9 +31,21 @@ export async function messageTarget(
     if (before !== undefined) return ok(PassedOn.parse(JSON.parse(before.value)).session);
   }
   if (state.end !== undefined || !state.turn.active) return ok(id);
-  const busy = (await index.childrenOf(id)).filter(({ status }) => !quietStatuses.has(status));
+  const busy = await atWork(await index.childrenOf(id), store);
   const [only, ...others] = busy;
   return only !== undefined && others.length === 0 ? ok(only.id) : whichChild(busy);
+}
+
+/** Its agents that have something to do; who answers for it is none of them. */
+async function atWork(children: readonly Session[], store: SessionStore): Promise<readonly Session[]> {
+  const loud = children.filter(({ status, supervises }) => supervises === undefined && !quietStatuses.has(status));
+  const has = await Promise.all(loud.map(async (child) => child.status !== 'paused' || (await hasTurn(child, store))));
+  return loud.filter((_, place) => has[place]);
+}
+
+/** One that was paused with its program may have been idle. */
+async function hasTurn({ id, pending }: Session, store: SessionStore): Promise<boolean> {
+  return pending > 0 || (await store.state(id))?.turn.active === true;
 }
 
 /** What is said in words goes by the kind of the session alone, which never changes: that need not be read again. */

@@ -190,7 +190,7 @@ class ProgramWorker implements Worker {
     const children = this.#children;
     if (children === undefined) return;
     const agents = [...this.#agents];
-    await Promise.all(agents.map(async (agent) => children.control(agent.id, 'pause', `${id}-${agent.id}`)));
+    await Promise.all(agents.map(async (agent) => children.passOn(agent.id, 'pause', id)));
     const held = Promise.all(agents.map(async (agent) => agent.holds()));
     await within(this.#start.ports.clock, childrenHoldMs, held);
   }
@@ -198,7 +198,7 @@ class ProgramWorker implements Worker {
   async #resume(id: string): Promise<void> {
     const children = this.#children;
     if (children !== undefined) {
-      await Promise.all([...this.#agents].map((agent) => children.control(agent.id, 'resume', `${id}-${agent.id}`)));
+      await Promise.all([...this.#agents].map((agent) => children.passOn(agent.id, 'resume', id)));
     }
     this.#goOn();
   }
@@ -284,7 +284,7 @@ class ProgramWorker implements Worker {
         await child.start(signal);
         return child;
       },
-      agentsLeft: () => this.#agentsLeft(children),
+      agentsLeft: (calls) => this.#agentsLeft(children, calls),
       // Who stands beside it has said what there is to say by its variables.
       environment: terminal === undefined ? { ...process.env, CONCERTO_PROMPT: prompt.text } : process.env,
       directory,
@@ -346,14 +346,17 @@ class ProgramWorker implements Worker {
     return new SupervisedSession({ children, session: supervises.session, name: supervises.as, written });
   }
 
-  /** Those that an earlier owner had opened, and that are not over; the session that it supervises goes on by itself. */
-  async #agentsLeft(children: ChildSessions): Promise<readonly LeftAgent[]> {
+  /**
+   * Those that an earlier owner had opened, and that are not over, or ended in an open call: it must hear how. The session
+   * that it supervises goes on by itself.
+   */
+  async #agentsLeft(children: ChildSessions, calls: readonly string[]): Promise<readonly LeftAgent[]> {
     const own = await children.stateOf(this.#start.session);
     const left: LeftAgent[] =
       this.#start.supervises === undefined ? [] : [{ name: SUPERVISED, agent: this.#supervised(children) }];
-    for (const id of own?.children ?? []) {
+    for (const id of await children.concerned([...(own?.children ?? [])], calls)) {
       const state = await children.stateOf(id);
-      if (state === undefined || state.end !== undefined) continue;
+      if (state === undefined) continue;
       const agent = this.#childOf(children, { id, agent: state.agent, call: id });
       if (await agent.attach()) left.push({ name: state.agent, agent });
     }

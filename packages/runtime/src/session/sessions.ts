@@ -45,6 +45,7 @@ import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { messageTarget, passedOn, stateFor } from './message-target.ts';
+import { passOnControl } from './pass-on-control.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -206,7 +207,7 @@ export class Sessions {
     const named = message.id ?? (caller.key === undefined ? undefined : this.#idFor('m', caller));
     const { log, store, clock } = this.#options;
     const state = await stateFor(store, id, message.content);
-    const target = await messageTarget({ log, index: this.#index }, id, { state, named });
+    const target = await messageTarget({ log, store, index: this.#index }, id, { state, named });
     if (!target.ok) return target;
     const session = target.value;
     const said = await this.#contents.to(session === id ? state : await this.#state(session), message.content);
@@ -247,11 +248,15 @@ export class Sessions {
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
     const requestId = this.#idFor('c', caller);
-    const isCut = kind === 'resume' && (await canContinue(this.#options.log, await this.#state(id)));
+    const before = kind === 'resume' ? await this.#state(id) : undefined;
+    const isCut = kind === 'resume' && (await canContinue(this.#options.log, before));
     const goOn = isCut ? { goOn: this.#idFor('m', caller) } : {};
     const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn });
-    if (executed.ok && kind === 'cancel') await this.#cancelOrphans(executed.value, caller);
-    return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
+    if (!executed.ok) return executed;
+    const execute = (child: string, wish: Wish): Promise<unknown> => this.#execute(child, caller, wish);
+    const state = (child: string): Promise<SessionState | undefined> => this.#state(child);
+    await passOnControl({ kind, requestId, before, after: executed.value }, { state, execute });
+    return ok({ status: statusOf(executed.value), requestId });
   }
 
   /** Another program answers for it from now on, or none does. */
@@ -260,15 +265,6 @@ export class Sessions {
     if (!known.ok) return known;
     const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value });
     return executed.ok ? ok(await this.#view(id, executed.value)) : executed;
-  }
-
-  /** A program that runs ends its agents itself; one that was cancelled while nobody ran it cannot. */
-  async #cancelOrphans({ end, children }: SessionState, caller: Caller): Promise<void> {
-    if (end === undefined) return;
-    for (const child of children) {
-      // One that is over by itself refuses it.
-      await this.#execute(child, caller, { type: 'control', kind: 'cancel', requestId: this.#options.mintId('c') });
-    }
   }
 
   /** Its title, and whether it is put away. */

@@ -82,6 +82,13 @@ describe('a budget', () => {
     expect(requestsView(story.state)[0]?.event).toMatchObject({ scope: { what: [unit] } });
   });
 
+  test('11.2 whoever is asked for more minutes reads those that were worked up to then', () => {
+    const story = running({ minutes: 10 }).pass(600_000);
+    expect(requestsView(story.state)[0]?.event).toMatchObject({
+      scope: { spent: { minutes: 10 }, description: 'The budget is used up: 10 of 10 minutes. More, or stop?' },
+    });
+  });
+
   test('11.2 time counts while it works: not while it is paused, waits for somebody or is idle', () => {
     const story = running({ minutes: 10 }).pass(60_000).question();
     story.pass(600_000).answer().report({ type: 'answer-delivered', requestId: 'q1' });

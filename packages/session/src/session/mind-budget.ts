@@ -30,8 +30,10 @@ export function mindBudget(draft: Draft): void {
 function ask(draft: Draft, budget: BudgetState, over: readonly BudgetUnit[]): void {
   record(draft, { type: 'budget-told', level: 'reached', what: [...over] });
   const requestId = budgetRequestId(budget.asks + 1);
-  const { limits, spent } = budgetView(draft.state, budget);
-  const description = `The budget is used up: ${budgetText(draft.state, budget, over)}. More, or stop?`;
+  // The record has counted the minutes up to now.
+  const counted = draft.state.budget ?? budget;
+  const { limits, spent } = budgetView(draft.state, counted);
+  const description = `The budget is used up: ${budgetText(draft.state, counted, over)}. More, or stop?`;
   const event: SuspendEvent = {
     type: 'queryConsent',
     requestId,
