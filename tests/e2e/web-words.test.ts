@@ -74,6 +74,18 @@ test.each([1280, 390])(
   60_000,
 );
 
+test('the audit is as wide as a phone', async () => {
+  const { id } = await puppets.api.start({ agent: 'puppet', prompt: `hello ${word}` });
+  await puppets.api.untilStatus(id, 'idle');
+  const { context, page } = await visit(browser, puppets.server.entrance, { width: 390 });
+  await page.goto(`${puppets.server.url}/sessions/${id}`);
+  await page.getByRole('button', { name: 'Inspect' }).click();
+  await page.getByText('message-dispatched').waitFor();
+  const beyond = await page.locator('.drawer .table-frame').evaluate((frame) => frame.scrollWidth - frame.clientWidth);
+  expect(beyond).toBeLessThanOrEqual(0);
+  await context.close();
+}, 60_000);
+
 test('a question in a script that is read from the right does not tear apart how long it waits', async () => {
   await puppets.api.start({ agent: 'puppet', prompt: steps({ ask: { type: 'question', question: arabic } }) });
   const { context, page } = await visit(browser, puppets.server.entrance);
