@@ -52,6 +52,21 @@ test('an answer that is being written does not go to what is asked next', async 
   await context.close();
 }, 60_000);
 
+test('keys that were meant for a field that somebody else’s answer took away are nobody’s', async () => {
+  const ask = (id: string) => ({ say: { type: 'question', id, question: `Which, ${id}?` } });
+  const { context, page, id } = await look({ agent: 'able', prompt: steps(ask('one'), ask('two'), { collect: 2 }) });
+  const card = page.locator('.request', { hasText: 'Which, one?' });
+  await card.getByLabel('Your answer').pressSequentially('the');
+  const [first] = (await puppets.api.get(`/api/sessions/${id}/requests`)).body.requests;
+  await puppets.api.post(`/api/sessions/${id}/requests/${first.requestId}`, { response: 'mine' });
+  await page.keyboard.type(' g');
+  await card.getByLabel('Your answer').waitFor({ state: 'detached' });
+  await page.keyboard.type('png');
+  expect(page.url()).toContain(id);
+  await puppets.api.post(`/api/sessions/${id}/cancel`);
+  await context.close();
+}, 60_000);
+
 test('a session that has used up its budget is one that needs you: in the list, the count, the title; its card has the figures and both answers', async () => {
   const spend = { say: { type: 'usage', input_tokens: 90, output_tokens: 30, cost_usd: 0.01 } };
   const { context, page, id } = await look({
