@@ -146,6 +146,24 @@ describe.each(ends)('$how of the server', ({ end }) => {
     await expectAgreement(after, id, events);
   });
 
+  test('while a person is asked its time stands still, with the next owner too', {
+    timeout: aMachineUnderLoadMs,
+  }, async () => {
+    const limited = ['quiet', 'hasty']; // One may say nothing for a second, one may take a second.
+    const before = await start();
+    const asking = steps({ ask: question }, done);
+    const asked = await Promise.all(limited.map(async (agent) => (await before.start({ agent, prompt: asking })).id));
+    for (const id of asked) await before.untilStatus(id, 'waitingForInput');
+    await end();
+    const after = await start();
+    // Others that ask nobody run out of their time meanwhile.
+    for (const agent of limited) {
+      const { id } = await after.start({ agent, prompt: steps({ hang: true }) });
+      await after.until(id, isTurnEnd);
+    }
+    for (const id of asked) expect((await after.get(`/api/sessions/${id}`)).body.status).toBe('waitingForInput');
+  });
+
   test('while it is away the agent goes on to its end, which is all there afterwards', {
     timeout: aMachineUnderLoadMs,
   }, async () => {

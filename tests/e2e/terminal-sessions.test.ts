@@ -121,6 +121,18 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     expect(code).toBe(0);
   });
 
+  test('denies nothing with an empty line', async () => {
+    const { shown } = await sessions(
+      ['start', 'asker', 'first', '--attach'],
+      [
+        ['approve?', '\r'],
+        ['an empty line is no answer', 'y\r'],
+        ['told yes', '\u0003'],
+      ],
+    );
+    expect(shown).toContain('told yes');
+  });
+
   test('answers a question that was there before the terminal was', async () => {
     const { code, shown } = await sessions(['start', '--program', 'greeter', '--attach'], [['your answer:', 'Ada\r']]);
     expect(shown).toContain('Hello, Ada');

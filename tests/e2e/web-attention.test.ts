@@ -26,6 +26,47 @@ async function look(start: object, width?: number): Promise<Visit & { id: string
 
 const group = (page: Page, name: string) => page.locator(`.session-group[data-group="${name}"]`);
 
+test('an answer that is being written does not go to what is asked next', async () => {
+  const ask = (id: string, description: string) => ({ say: { type: 'approval', id, description } });
+  const { context, page, id } = await look({
+    agent: 'able',
+    prompt: steps(ask('one', 'Read it'), ask('two', 'Push it'), { collect: 2 }, { tell: 'answers' }),
+  });
+  const open = async () => (await puppets.api.get(`/api/sessions/${id}/requests`)).body.requests;
+  await page.locator('.request[data-open="true"]').nth(1).waitFor();
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill('yes');
+  await page.locator('.composer').getByText('Approves: Read it').waitFor();
+  const [first, second] = await open();
+  // Somebody else is quicker, and the Enter was on its way.
+  await puppets.api.post(`/api/sessions/${id}/requests/${first.requestId}`, { response: false });
+  await page.locator('.composer').getByText('Approves: Push it').waitFor();
+  await field.press('Enter');
+  await page.getByRole('alert').getByText('This was asked after you began to write').waitFor();
+  expect((await open()).map(({ requestId }: { requestId: string }) => requestId)).toEqual([second.requestId]);
+  expect(await field.inputValue()).toBe('yes');
+  await field.press('Enter');
+  const events = await puppets.api.untilStatus(id, 'idle');
+  const settled = events.filter(({ type }) => type === 'requestSettled');
+  expect(settled.map(({ response }) => response)).toEqual([false, true]);
+  await context.close();
+}, 60_000);
+
+test('keys that were meant for a field that somebody else’s answer took away are nobody’s', async () => {
+  const ask = (id: string) => ({ say: { type: 'question', id, question: `Which, ${id}?` } });
+  const { context, page, id } = await look({ agent: 'able', prompt: steps(ask('one'), ask('two'), { collect: 2 }) });
+  const card = page.locator('.request', { hasText: 'Which, one?' });
+  await card.getByLabel('Your answer').pressSequentially('the');
+  const [first] = (await puppets.api.get(`/api/sessions/${id}/requests`)).body.requests;
+  await puppets.api.post(`/api/sessions/${id}/requests/${first.requestId}`, { response: 'mine' });
+  await page.keyboard.type(' g');
+  await card.getByLabel('Your answer').waitFor({ state: 'detached' });
+  await page.keyboard.type('png');
+  expect(page.url()).toContain(id);
+  await puppets.api.post(`/api/sessions/${id}/cancel`);
+  await context.close();
+}, 60_000);
+
 test('a session that has used up its budget is one that needs you: in the list, the count, the title; its card has the figures and both answers', async () => {
   const spend = { say: { type: 'usage', input_tokens: 90, output_tokens: 30, cost_usd: 0.01 } };
   const { context, page, id } = await look({

@@ -140,6 +140,30 @@ test('what is being written survives a closed tab, and a refused message comes b
   await context.close();
 }, 60_000);
 
+test('what is being made of a message is not lost when that is handed over meanwhile, nor the place where one writes', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  const id = await startSession(page, 'slow', 'A long run');
+  await page.getByText('Step 1 of 60').waitFor();
+  await queue(page, 'say it', 'and this');
+  await lane(page, 'Queued').getByRole('button', { name: 'Edit' }).first().click();
+  await page.keyboard.type(' kindly');
+  const field = page.getByLabel('Edit message');
+  expect(await field.inputValue()).toBe('say it kindly');
+  const headers = { authorization: `Bearer ${server.token}` };
+  for (const verb of ['interrupt', 'resume']) {
+    await fetch(`${server.url}/api/sessions/${id}/${verb}`, { method: 'POST', headers });
+    await statusBadge(page, verb === 'interrupt' ? 'Interrupted' : 'Working').waitFor();
+  }
+  await page.getByText('Too late: this message is not in the queue any more').waitFor();
+  // Not the keys of the page.
+  await page.keyboard.type(', please');
+  expect(await field.inputValue()).toBe('say it kindly, please');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  expect(await field.count()).toBe(0);
+  await cancelSession(page);
+  await context.close();
+}, 60_000);
+
 test('a message of which nobody knows whether it was read is sent again or dropped by the person', async () => {
   const { context, page } = await visit(browser, server.entrance);
   const id = await startSession(page, 'slow', 'Uncertain');

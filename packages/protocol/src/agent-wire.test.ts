@@ -55,8 +55,21 @@ describe('parseAgentLine', () => {
       kind: 'message',
       message: { type: 'question', id: undefined, question: '5', options: ['1', 'b'] },
       raw: { type: 'question', id: {}, question: 5, options: [1, 'b'] },
-      problem: expect.stringMatching(/^`question` message: .*question/),
+      problem:
+        '`question` message: field `id`: expected a string or a number, found the object {}; ' +
+        'field `question`: expected a string, found the number 5; field `options.0`: expected a string, found the number 1',
     });
+  });
+
+  test('of a field that may be several things each is named', () => {
+    const problem = (command: unknown): unknown => {
+      const line = parseAgentLine(JSON.stringify({ type: 'approval', description: 'Run it', command }));
+      return line.kind === 'message' ? line.problem : undefined;
+    };
+    expect(problem(5)).toBe('`approval` message: field `command`: expected a string or an array, found the number 5');
+    expect(problem(['ls', 5])).toBe(
+      '`approval` message: field `command`: expected a string or a string at 1, found the array ["ls",5]',
+    );
   });
 
   test('an error without a message still ends the turn', () => {
@@ -69,7 +82,9 @@ describe('parseAgentLine', () => {
     const line = parseAgentLine('{"type":"tool_call","id":"t1","name":"Bash","kind":"paint","args":{"command":"ls"}}');
     expect(line).toMatchObject({
       message: { type: 'tool_call', id: 't1', name: 'Bash', args: { command: 'ls' } },
-      problem: expect.stringMatching(/^`tool_call` message: .*kind/),
+      problem: expect.stringMatching(
+        /^`tool_call` message: field `kind`: expected "read" or .*, found the string "paint"$/,
+      ),
     });
     expect(line).not.toHaveProperty('message.kind');
   });

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { AgentMessageId } from './agent-command.ts';
 import { repairedWork, WireChange, WorkMessage, workMessages } from './agent-wire-work.ts';
 import { JsonValue } from './json-value.ts';
+import { wireFaults } from './wire-fault.ts';
 
 /**
  * The agent wire: one JSON object a line over stdio. What agents write is loose, so that a newer agent's extra fields
@@ -251,7 +252,7 @@ function isOptionalStrings(value: Json | undefined): boolean {
  * same, and a question whose options are numbers is still asked.
  */
 function repaired(raw: TypedObject, type: KnownAgentMessage['type']): AgentLine {
-  const problem = `\`${type}\` message: ${z.prettifyError(KnownAgentMessage.safeParse(raw).error ?? new z.core.$ZodError([])).replaceAll('\n', ' ')}`;
+  const problem = `\`${type}\` message: ${wireFaults(raw, KnownAgentMessage.safeParse(raw).error?.issues ?? [])}`;
   return { kind: 'message', message: repairedMessage(raw, type), raw, problem };
 }
 

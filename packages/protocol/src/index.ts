@@ -241,3 +241,4 @@ export {
   toolServersMax,
   toolsPerServerMax,
 } from './tool-config.ts';
+export { valueAt, wireFault } from './wire-fault.ts';

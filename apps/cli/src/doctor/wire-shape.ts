@@ -1,5 +1,5 @@
 import { type JsonObject, nearest } from '@concerto/base';
-import { AgentCommand, KnownAgentMessage } from '@concerto/protocol';
+import { AgentCommand, KnownAgentMessage, valueAt, wireFault } from '@concerto/protocol';
 
 type ShapeIssue = NonNullable<ReturnType<typeof KnownAgentMessage.safeParse>['error']>['issues'][number];
 
@@ -73,7 +73,7 @@ function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: Sha
   const path = issue.path.map(String);
   const field = path.join('.');
   const value = valueAt(raw, path);
-  const expected = expectedBy(issue);
+  const fault = wireFault(raw, issue);
   const known =
     KnownAgentMessage.def.options.find((option) => option.shape.type.def.values.some((value) => value === type))
       ?.shape ?? {};
@@ -81,10 +81,10 @@ function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: Sha
   const meant = value === undefined ? (nearest(field, others) ?? alias(others)) : undefined;
   const hint = meant === undefined ? '' : `; it has \`${meant}\``;
   return {
-    key: `${type}.${field} ${expected}`,
+    key: `${type}.${field} ${issue.code}`,
     // Many languages write null for what is absent, and it is read so.
     status: value === null && path.length === 1 ? 'warn' : 'fail',
-    message: `\`${type}\`: field \`${field}\`: expected ${expected}, found ${described(value)}${hint}`,
+    message: `\`${type}\`: ${fault}${hint}`,
     help: value === null ? `leave \`${field}\` out, or send ${examples[type]}` : `send ${examples[type]}`,
   };
 }
@@ -94,33 +94,6 @@ function alias(names: readonly string[]): string | undefined {
   return names.find((name) =>
     /^(chunk|content|text|message|msg|prompt|question|description|title|body|data)$/i.test(name),
   );
-}
-
-function expectedBy(issue: ShapeIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.expected === 'array' ? 'an array' : `a ${issue.expected}`;
-    case 'invalid_union':
-      return 'a string or a number';
-    default:
-      return issue.message;
-  }
-}
-
-function valueAt(raw: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
-    raw,
-  );
-}
-
-const shownLength = 60;
-
-function described(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  const text = shorten(JSON.stringify(value), shownLength);
-  return `${Array.isArray(value) ? 'the array' : `the ${typeof value}`} ${text}`;
 }
 
 export function shorten(text: string, length: number): string {

@@ -94,11 +94,13 @@ export async function obey(line: string, { client, id, question, say, leave }: T
       if (meant !== undefined)
         return say(`  there is no /${command}; did you mean /${meant}? "/queue ${line}" says it`);
       const asked = question();
+      // It was pressed for something else, or twice; the choices say what can be chosen.
+      if (line.trim() === '' && asked?.type !== 'waitForChoice')
+        return asked === undefined ? undefined : say('  an empty line is no answer');
       if (asked !== undefined) {
         const { response, remember } = answerIn(asked, line);
         return await client.answer(id, asked.requestId, response, remember);
       }
-      if (line === '') return undefined;
       const where = sentTo(await client.send(id, { content: line, priority: 'queued' }));
       return say(paint('dim', `  queued${where}: ${harmless(line)}`));
     }

@@ -162,7 +162,7 @@ function Shares({ insight: { agents, models, answeredBy, failures } }: { readonl
         names={answeredBy.map(({ who }) => whoWords[who])}
         values={answeredBy.map(({ answers }) => answers)}
         columns={[{ name: 'Requests', text: (at) => countText(answeredBy[at]?.answers ?? 0) }]}
-        empty="Nothing was asked."
+        empty="Nothing was answered yet."
       />
       <ShareTable
         title="What failed"

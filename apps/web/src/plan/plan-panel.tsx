@@ -27,9 +27,9 @@ export function PlanPanel({ plan }: { readonly plan: readonly PlanEntry[] }): Re
               {marks[status].mark}
             </span>
             <span className="visually-hidden">{marks[status].word}: </span>
-            <span>
+            <bdi>
               <Plain text={content} />
-            </span>
+            </bdi>
           </li>
         ))}
       </ol>

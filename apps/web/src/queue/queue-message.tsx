@@ -1,5 +1,5 @@
 import { type Message, textOf } from '@concerto/protocol';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useMay } from '../people/may.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import type { QueueActions } from './use-queue.ts';
@@ -10,27 +10,21 @@ type Props = {
   readonly canMoveUp: boolean;
   readonly canMoveDown: boolean;
   readonly actions: QueueActions;
+  /** The form in which it is edited, while it is. */
+  readonly form: ReactNode;
+  readonly onEdit: (content: string) => void;
 };
 
 /** One message that waits. Once it is being handed over it can no longer be changed. */
 export function QueueMessage(props: Props): ReactNode {
-  const { message, isBusy, actions } = props;
-  const [isEditing, setEditing] = useState(false);
+  const { message, isBusy, actions, form, onEdit } = props;
   const mayChange = useMay('member');
-  const isFree = mayChange && message.inFlight !== true && message.uncertain !== true;
+  const isFree = mayChange && canEdit(message);
+  const isEditing = isFree && form !== undefined;
+  const { content, parts } = message;
   return (
     <li className="queue-message" data-state={stateOf(message)} aria-busy={isBusy}>
-      {isEditing && isFree ? (
-        <EditForm
-          content={message.parts === undefined ? message.content : textOf({ parts: message.parts })}
-          onCancel={() => setEditing(false)}
-          onSave={async (content) => {
-            if (content === message.content || (await actions.edit(message.id, content))) setEditing(false);
-          }}
-        />
-      ) : (
-        <p className="queue-text">{message.content}</p>
-      )}
+      {isEditing ? form : <p className="queue-text">{content}</p>}
       <Remark message={message} />
       {mayChange && message.uncertain === true && (
         <div className="queue-actions">
@@ -42,7 +36,9 @@ export function QueueMessage(props: Props): ReactNode {
           </button>
         </div>
       )}
-      {isFree && !isEditing && <FreeActions {...props} onEdit={() => setEditing(true)} />}
+      {isFree && !isEditing && (
+        <FreeActions {...props} onEdit={() => onEdit(parts === undefined ? content : textOf({ parts }))} />
+      )}
     </li>
   );
 }
@@ -54,7 +50,7 @@ function FreeActions({
   canMoveDown,
   actions,
   onEdit,
-}: Props & { onEdit: () => void }): ReactNode {
+}: Omit<Props, 'onEdit'> & { onEdit: () => void }): ReactNode {
   const { id, priority } = message;
   const button = (label: string, icon: IconName, onClick: () => void, isOff = false): ReactNode => (
     <button
@@ -99,43 +95,9 @@ function Remark({ message }: { readonly message: Message }): ReactNode {
   return message.reason === undefined ? null : <p className="queue-remark">{message.reason}</p>;
 }
 
-type EditProps = {
-  readonly content: string;
-  readonly onSave: (content: string) => Promise<void>;
-  readonly onCancel: () => void;
-};
-
-function EditForm({ content, onSave, onCancel }: EditProps): ReactNode {
-  const [text, setText] = useState(content);
-  const save = (): void => {
-    if (text.trim() !== '') void onSave(text.trim());
-  };
-  const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') onCancel();
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    save();
-  };
-  return (
-    <div className="queue-edit">
-      <textarea
-        ref={(field) => field?.focus()}
-        aria-label="Edit message"
-        rows={Math.min(8, text.split('\n').length + 1)}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={press}
-      />
-      <div className="queue-actions">
-        <button type="button" className="button small primary" disabled={text.trim() === ''} onClick={save}>
-          Save
-        </button>
-        <button type="button" className="button small" onClick={onCancel}>
-          Keep as it was
-        </button>
-      </div>
-    </div>
-  );
+/** Until it is being handed over. */
+export function canEdit(message: Message): boolean {
+  return message.inFlight !== true && message.uncertain !== true;
 }
 
 function stateOf(message: Message): string {

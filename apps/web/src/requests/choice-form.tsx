@@ -43,7 +43,7 @@ export function ChoiceForm({ event, isSending, onAnswer }: FormProps<ChoiceEvent
                 {index + 1}
               </kbd>
             )}
-            {option.text}
+            <bdi>{option.text}</bdi>
           </button>
         ))}
         {isMultiple && (

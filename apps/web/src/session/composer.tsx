@@ -9,6 +9,7 @@ import { AttachButton, AttachmentList, useAttachments } from './attachments.tsx'
 import { isOver } from './lifecycle-table.ts';
 import { RunAgain } from './run-again.tsx';
 import { commandsFor, SlashCommands } from './slash-commands.tsx';
+import { useAskedSince } from './use-asked-since.ts';
 import { type SendWay, useSender } from './use-sender.ts';
 
 type Props = {
@@ -33,8 +34,9 @@ export function Composer({ session, status, open, fieldRef, onSent, commands }: 
   const isBetween = isBetweenTurns(status);
   const addressee = addresseeOf(useMay('member') ? open : undefined, text);
   const offered = commandsFor(text, commands);
+  const asked = useAskedSince(addressee, text);
   const sendBy = (way: SendWay | undefined): void => {
-    if (isEmpty) return;
+    if (isEmpty || (way === undefined && asked.holdsBack())) return;
     send(way ?? addressee?.answer ?? 'queued', files.parts, files.take());
   };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
@@ -57,14 +59,7 @@ export function Composer({ session, status, open, fieldRef, onSent, commands }: 
           {problem}
         </p>
       )}
-      {addressee !== undefined && (addressee.verb === 'Answer' || text.trim() !== '') && (
-        <p className="composer-answers">
-          <Icon name="question" />
-          <span className="composer-asked">
-            <strong>{addressee.saying}:</strong> {addressee.question}
-          </span>
-        </p>
-      )}
+      <Saying addressee={addressee} text={text} isTold={asked.isTold} />
       <SlashCommands commands={offered} onPick={(name) => write(`/${name} `)} />
       <AttachmentList attached={files.attached} onRemove={files.remove} />
       <GrowingField
@@ -73,7 +68,10 @@ export function Composer({ session, status, open, fieldRef, onSent, commands }: 
         maxLength={messageLengthMax}
         aria-label="Message"
         placeholder={placeholderOf(status, addressee)}
-        onChange={(event) => write(event.target.value)}
+        onChange={(event) => {
+          asked.writes();
+          write(event.target.value);
+        }}
         onKeyDown={press}
         onPaste={(event) => files.add(event.clipboardData.files)}
         onDrop={(event) => {
@@ -91,6 +89,29 @@ export function Composer({ session, status, open, fieldRef, onSent, commands }: 
         onFiles={files.add}
       />
     </form>
+  );
+}
+
+type SayingProps = { readonly addressee: Addressee | undefined; readonly text: string; readonly isTold: boolean };
+
+/** To what is being answered; and whether that was asked after the text was begun. */
+function Saying({ addressee, text, isTold }: SayingProps): ReactNode {
+  return (
+    <>
+      {addressee !== undefined && (addressee.verb === 'Answer' || text.trim() !== '') && (
+        <p className="composer-answers">
+          <Icon name="question" />
+          <span className="composer-asked">
+            <strong>{addressee.saying}:</strong> {addressee.question}
+          </span>
+        </p>
+      )}
+      {isTold && (
+        <p className="inline-problem" role="alert">
+          This was asked after you began to write. Press Enter again if it is your answer; Alt+Enter queues it.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -72,7 +72,9 @@ function Note({ session }: { readonly session: Session }): ReactNode {
       <span className="row-note" data-tone={isYou ? 'attention' : 'quiet'}>
         {isYou && <strong>Waiting for your {waiting.for === 'approval' ? 'approval' : 'answer'}: </strong>}
         {isAsked && !isYou && <strong>{whoText(waiting.asked)} is asked: </strong>}
-        <Plain text={waiting.detail} />{' '}
+        <bdi>
+          <Plain text={waiting.detail} />
+        </bdi>{' '}
         <span className="muted">
           · <Lasting since={waiting.since} />
         </span>

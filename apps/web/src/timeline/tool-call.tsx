@@ -39,7 +39,7 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
     >
       <summary>
         <Icon name={iconOf(item)} />
-        <span className="tool-name">{item.title ?? item.name}</span>
+        <bdi className="tool-name">{item.title ?? item.name}</bdi>
         <Subject item={item} />
         {changes.length > 0 && <Counts added={sum(changes, 'added')} removed={sum(changes, 'removed')} />}
         {calls.length > 0 && <span className="time">{calls.length === 1 ? '1 call' : `${calls.length} calls`}</span>}

@@ -85,7 +85,8 @@ test('a session that is over is deleted with all it held, in every process; only
     expect(await server.get('s_one')).toBeUndefined();
     expect(await server.delete('s_one', caller)).toMatchObject({ ok: false, error: { code: 'no_such_session' } });
     const again = await server.start({ id: SessionId.parse('s_one'), agent: 'echo', prompt: 'again' }, caller);
-    expect(again).toMatchObject({ ok: false, error: { code: 'id_in_use' } });
+    const message = 'session s_one was deleted, and its id is not given again';
+    expect(again).toMatchObject({ ok: false, error: { code: 'id_in_use', message } });
   }
   expect(await held('s_one')).not.toContain('secret');
   expect(await held('s_one')).toContain('user:ann');

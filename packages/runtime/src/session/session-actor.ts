@@ -264,7 +264,7 @@ export class SessionActor {
     const { incarnation, agent, heard } = held;
     const live = this.#begin(incarnation, agent);
     live.turn = state.turn.number;
-    if (state.turn.active) this.#timeouts.turnStarted();
+    if (state.turn.active) this.#turnGoesOn(state);
     const wanted = stillWanted(state, held);
     live.goesOn(wanted);
     if (wanted.handedOver !== undefined) await live.delivered(wanted.handedOver);
@@ -276,6 +276,12 @@ export class SessionActor {
     });
     // One that is still starting is waited for like any other.
     if (isReady) await Promise.race([given, live.up]);
+  }
+
+  /** A turn of an owner before us: how it stands was told before there was one here, and nothing may come to tell it again. */
+  #turnGoesOn(state: SessionState): void {
+    this.#timeouts.turnStarted();
+    this.#timeouts.stands(statusOf(state));
   }
 
   async #bringUp(
@@ -298,7 +304,7 @@ export class SessionActor {
       live.announced(state?.control);
       // A program or an assistant goes on with the turn that its last owner left.
       if (state?.turn.active === true) live.turn = state.turn.number;
-      if (state?.turn.active === true && this.#owned.entry.kind === 'assistant') this.#timeouts.turnStarted();
+      if (state?.turn.active === true && this.#owned.entry.kind === 'assistant') this.#turnGoesOn(state);
     }
     writer.hears(live.number);
     const { mintId, clock, log } = this.#ports;

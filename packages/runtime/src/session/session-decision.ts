@@ -98,7 +98,7 @@ export function makeDecision(
     decisions.push(decided.value);
   }
   const made = typeof command === 'function' ? command(state) : command;
-  if (gone && made?.type === 'start')
+  if ((gone || state?.deleted === true) && made?.type === 'start')
     return err({ code: 'id_in_use', message: `session ${id} was deleted, and its id is not given again` });
   if (made !== undefined) {
     const decided = decide(state, owner === undefined ? made : inPlaceOf(owner, made));
