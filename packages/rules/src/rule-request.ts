@@ -68,13 +68,18 @@ export function approvalRequest(fields: JsonObject, asking: Asking): RuleRequest
 export function triedRequest(tried: TriedRequest, asking: Pick<Asking, 'agent'>): RuleRequest {
   const { folder, resolved, template, scope, ...fields } = tried;
   const where = { ...asking, folder, resolved, template };
-  const question = tried.question ?? (tried.type === 'question' ? tried.text : undefined);
-  if (question !== undefined || tried.type === 'question') {
-    return { ask: 'question', text: question, paths: [], ...where };
-  }
+  if (isQuestion(tried)) return { ask: 'question', text: tried.question ?? tried.text, paths: [], ...where };
   if (tried.kind === 'budget') return { ask: 'budget', kind: 'budget', paths: [], ...where };
-  const said: JsonObject = { ...scope, ...asJson(fields) };
+  const text: JsonObject = tried.text === undefined ? {} : { description: tried.text };
+  const said: JsonObject = { ...scope, ...text, ...asJson(fields) };
   return ofFields({ risk_level: tried.risk ?? null, ...said }, [], where);
+}
+
+/** It says so, or says nothing that only an approval has. */
+function isQuestion({ question, type, text, ...others }: TriedRequest): boolean {
+  if (question !== undefined || type === 'question') return true;
+  const { folder: _, template: __, ...named } = others;
+  return text !== undefined && type === undefined && Object.keys(named).length === 0;
 }
 
 function asJson(fields: Record<string, unknown>): JsonObject {

@@ -57,6 +57,14 @@ describe('which rule decides', () => {
     expect(verdict({ text: 'Which*', tool: 'Bash', decide: 'ask' }, question)).toBe('pass');
   });
 
+  test('a request that was written down with a `text` alone is a question; with what an approval has, its description', () => {
+    const rule: Rule = { text: '*database*', decide: 'answer:Postgres' };
+    expect(verdict(rule, { text: 'Which database?' })).toBe('answer:Postgres');
+    expect(verdict({ text: '*database*', decide: 'deny' }, { type: 'approval', text: 'the database' })).toBe('deny');
+    expect(verdict({ text: '*database*', decide: 'deny' }, { tool: 'Bash', text: 'drop the database' })).toBe('deny');
+    expect(verdict({ text: '*database*', decide: 'deny' }, { text: 'Which database?' })).toBe('pass');
+  });
+
   test('a budget is matched by its kind alone', () => {
     expect(verdict({ decide: 'allow' }, { kind: 'budget' })).toBe('pass');
     expect(verdict({ risk: 'low', decide: 'allow' }, { kind: 'budget' })).toBe('pass');

@@ -1,3 +1,4 @@
+import type { SuspendEvent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
 import { Story } from '../../test/story.ts';
 import { rowView, sessionView } from './view.ts';
@@ -16,13 +17,12 @@ test('10.6 lists have the beginning of what an agent said at length; the session
 });
 
 test('10.6 a question of any length is a short row', () => {
-  const prompt = { role: 'model', parts: [{ text: long }] } as const;
-  const event = {
+  const event: SuspendEvent = {
     type: 'waitForInput',
     requestId: 'q1',
-    prompt: { ...prompt, parts: [...prompt.parts] },
+    prompt: { role: 'model', parts: [{ text: long }] },
     inputType: 'text',
-  } as const;
+  };
   const asked = new Story().running().report({ type: 'request-opened', requestId: 'q1', event });
   expect(sessionView(asked.state, 0).waiting?.detail).toBe(long);
   expect(rowView(asked.state, 0).waiting?.detail).toMatch(/^x{1000,}…$/);
