@@ -3,11 +3,12 @@ import { stringKey } from './value.ts';
 
 /**
  * Structural equality. Int equals a Float of the same value; errors, stores and functions equal only themselves. A present
- * optional field is held without its Some, so Some(v) equals a bare v.
+ * optional field is held without its Some, so Some(v) equals a bare v; what is absent is never held so.
  */
 export function equal(a: Value, b: Value): boolean {
   if (a === b) return true;
-  if (isSome(a) !== isSome(b)) return isSome(a) ? equal(a.value, b) : isSome(b) && equal(a, b.value);
+  if (isSome(a) && !isSome(b)) return !isAbsent(b) && equal(a.value, b);
+  if (isSome(b) && !isSome(a)) return !isAbsent(a) && equal(a, b.value);
   if (typeof a === 'number') return typeof b === 'object' && b !== null && b.kind === 'float' && b.value === a;
   if (typeof a !== 'object' || a === null) return false;
   if (typeof b === 'number') return a.kind === 'float' && a.value === b;
@@ -59,6 +60,10 @@ export function equal(a: Value, b: Value): boolean {
 
 function isSome(value: Value): value is Extract<Value, { kind: 'some' }> {
   return typeof value === 'object' && value !== null && value.kind === 'some';
+}
+
+function isAbsent(value: Value): boolean {
+  return value === null || (typeof value === 'object' && value.kind === 'none');
 }
 
 function sameItems(a: readonly Value[], b: readonly Value[]): boolean {

@@ -65,25 +65,41 @@ export function checkArguments(
   bindTypeArguments(body, site, signature.typeParams, instance);
   const { sources, assigned } = matchArguments(body, site, signature.params);
   const result = substitute(signature.result, instance);
-  hintFromExpected(body, site.expected, result);
-  checkAssigned(body, site, assigned, instance);
+  const anything = hintFromExpected(body, site.expected, result);
+  checkAssigned(body, site, assigned, { instance, anything });
   checkBounds(body, site, signature.typeParams, instance);
   return { sources, result, instance };
 }
 
-/** An expected `Result<Option<Int>, String>` tells `Ok(…)` what its argument is. Conversions are left to the end. */
-function hintFromExpected(body: Body, expected: Type | undefined, result: Type): void {
-  if (expected === undefined) return;
+const NOTHING: readonly Type[] = [];
+
+/**
+ * An expected `Result<Option<Int>, String>` tells `Ok(…)` what its argument is. Conversions are left to the end. What may be
+ * anything is given back: `Ok([1, "a"])` for a `Result<Any, String>`.
+ */
+function hintFromExpected(body: Body, expected: Type | undefined, result: Type): readonly Type[] {
+  if (expected === undefined) return NOTHING;
   const wanted = prune(expected);
   const given = prune(result);
-  if (wanted.kind !== 'applied' || given.kind !== 'applied') return;
+  if (given.kind !== 'applied') return NOTHING;
+  if (wanted.kind === 'any') return given.args.map(prune);
+  if (wanted.kind !== 'applied') return NOTHING;
   const target = wanted.con !== given.con && isCon(wanted, CON.Option) ? prune(wanted.args[0] ?? ANY) : wanted;
-  if (target.kind !== 'applied' || target.con !== given.con) return;
+  if (target.kind !== 'applied' || target.con !== given.con) return NOTHING;
+  const anything: Type[] = [];
   given.args.forEach((arg, index) => {
     const variable = prune(arg);
     const want = prune(target.args[index] ?? ANY);
-    if (variable.kind === 'var' && want.kind !== 'var' && want.kind !== 'any') assign(body.cx, want, variable);
+    if (want.kind === 'any') anything.push(variable);
+    else if (variable.kind === 'var' && want.kind !== 'var') assign(body.cx, want, variable);
   });
+  return anything;
+}
+
+interface Inferred {
+  readonly instance: Instance;
+  /** Type parameters of which the context wants nothing in particular. */
+  readonly anything: readonly Type[];
 }
 
 function bindTypeArguments(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
@@ -237,15 +253,15 @@ function reportCount(
 }
 
 /** Closures come last: the other arguments say what their parameters are. */
-function checkAssigned(body: Body, site: CallSite, assigned: readonly Assigned[], instance: Instance): void {
+function checkAssigned(body: Body, site: CallSite, assigned: readonly Assigned[], inferred: Inferred): void {
   let hasClosure = false;
   for (const entry of assigned) {
     if (isClosure(entry.value) && entry.type === undefined) hasClosure = true;
-    else checkOne(body, site, entry, instance);
+    else checkOne(body, site, entry, inferred);
   }
   if (!hasClosure) return;
   for (const entry of assigned) {
-    if (isClosure(entry.value) && entry.type === undefined) checkOne(body, site, entry, instance);
+    if (isClosure(entry.value) && entry.type === undefined) checkOne(body, site, entry, inferred);
   }
 }
 
@@ -253,14 +269,14 @@ function isClosure(node: Expression): boolean {
   return node.kind === 'ClosureExpression' || (node.kind === 'ParenExpression' && isClosure(node.expression));
 }
 
-function checkOne(body: Body, site: CallSite, entry: Assigned, instance: Instance): void {
+function checkOne(body: Body, site: CallSite, entry: Assigned, { instance, anything }: Inferred): void {
   const { param, value } = entry;
   if (param === undefined) {
     if (entry.type === undefined) body.check(value);
     return;
   }
   const type = substitute(param.type, instance);
-  const actual = entry.type ?? body.check(value, type);
+  const actual = entry.type ?? body.check(value, isAmong(anything, type) ? ANY : type);
   const fit = assign(body.cx, actual, type);
   if (fit.ok) {
     if (fit.coercion !== undefined) coerce(body, value, fit.coercion);
@@ -274,6 +290,13 @@ function checkOne(body: Body, site: CallSite, entry: Assigned, instance: Instanc
     ...(wantsFunction && !isClosure(value) ? { help: `the function is given as \`${param.name}\`, at the end` } : {}),
     ...(site.declared === undefined ? {} : { label: { ...site.declared, message: 'declared here' } }),
   });
+}
+
+/** Whether nothing is known yet of a type parameter that may be anything. */
+function isAmong(anything: readonly Type[], raw: Type): boolean {
+  if (anything.length === 0) return false;
+  const type = prune(raw);
+  return type.kind === 'var' && anything.includes(type);
 }
 
 /** `max(1, 2.5)`: a type parameter that was an Int so far becomes Float. */

@@ -58,7 +58,8 @@ type DecoratedNode = ItemNode & { readonly kind: string };
 
 /** Where decorators that change how something runs do so. */
 const WORKS_ON: Readonly<Record<string, { readonly kinds: readonly string[]; readonly what: string }>> = {
-  supervisor: { kinds: ['FunctionItem'], what: 'functions' },
+  test: { kinds: ['FunctionItem'], what: 'functions outside a type' },
+  supervisor: { kinds: ['FunctionItem'], what: 'functions outside a type' },
   retry: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   timeout: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   log: { kinds: ['ModelItem'], what: 'models' },
@@ -69,12 +70,17 @@ const WORKS_ON: Readonly<Record<string, { readonly kinds: readonly string[]; rea
   validate: { kinds: ['FieldDeclaration'], what: 'fields of schemas and structs' },
 };
 
+interface Place {
+  readonly kind: string;
+  readonly permission: PermissionPlace;
+}
+
 /** Unknown decorators and unknown labels are mistakes; values must be constant. */
 function checkDecorators(
   cx: Context,
   module: ModuleScope,
   node: DecoratedNode,
-  place: PermissionPlace = 'other',
+  place: Place = { kind: node.kind, permission: 'other' },
 ): void {
   const names = new Set<string>();
   for (const decorator of node.decorators) {
@@ -82,12 +88,12 @@ function checkDecorators(
     names.add(name);
     checkDecorator(cx, module, decorator);
     const works = Object.hasOwn(WORKS_ON, name) ? WORKS_ON[name] : undefined;
-    if (works === undefined || works.kinds.includes(node.kind)) continue;
+    if (works === undefined || works.kinds.includes(place.kind)) continue;
     cx.report.warning(CODE.decoratorPlace, decorator.span, `\`@${name}\` does nothing here`, {
       help: `it is for ${works.what}`,
     });
   }
-  checkPermission(cx, node.decorators, place);
+  checkPermission(cx, node.decorators, place.permission);
   const alone = names.has('expect_fail') && !names.has('test') ? node.decorators : [];
   for (const decorator of alone) {
     if (decorator.name.text !== 'expect_fail') continue;
@@ -175,7 +181,8 @@ export function checkItemDecorators(cx: Context, module: ModuleScope, item: Item
     case 'ImplItem':
     case 'TraitItem':
       for (const method of item.methods) {
-        checkDecorators(cx, module, method, permissionPlace(item, method));
+        // Nobody runs a method for its decorator: a test in an `impl` would never be run.
+        checkDecorators(cx, module, method, { kind: 'method', permission: permissionPlace(item, method) });
         for (const parameter of method.parameters) {
           for (const one of parameter.decorators) checkDecorator(cx, module, one);
           checkPermission(cx, parameter.decorators, 'other');

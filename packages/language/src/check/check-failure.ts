@@ -74,7 +74,8 @@ function helpToCatch(body: Body): string | undefined {
 
 export function checkThrow(body: Body, node: ThrowExpression): Type {
   const { fn } = body;
-  const type = body.check(node.value);
+  const mayBeAnything = fn.failure === 'result' && prune(fn.errorType).kind === 'any';
+  const type = body.check(node.value, mayBeAnything ? ANY : undefined);
   body.diverges = true;
   if (fn.kind === 'top' && !isCaught(body)) {
     body.cx.report.error(CODE.outsideLoop, node.span, '`throw` outside a function');

@@ -59,7 +59,7 @@ export function checkTuple(body: Body, node: TupleExpression, expected: Type | u
   if (items.length === node.elements.length) {
     return tupleOf(node.elements.map((element, index) => fitElement(body, element, items[index] ?? ANY, 'element')));
   }
-  return tupleOf(node.elements.map((element) => body.check(element, isAnything(expected) ? ANY : undefined)));
+  return tupleOf(node.elements.map((element) => body.check(element, isAnything(wanted) ? ANY : undefined)));
 }
 
 /** Fits when it can; a misfit of an inner part is left to the whole to report when nothing is gained by details. */
@@ -89,13 +89,13 @@ export function checkArray(body: Body, node: ArrayExpression, expected: Type | u
     return wanted;
   }
   // Where anything goes (the payload of an emit), elements may differ.
-  const mixed = isAnything(expected);
+  const mixed = isAnything(wanted);
   return arrayOf(commonElement(body, node, mixed));
 }
 
 /** Where anything goes, it also does inside: `emit("rows", {row: [1, "a"]})`. */
-function isAnything(expected: Type | undefined): boolean {
-  return expected !== undefined && prune(expected).kind === 'any';
+function isAnything(wanted: Type | undefined): boolean {
+  return wanted !== undefined && prune(wanted).kind === 'any';
 }
 
 /** All elements of an array have one type; Int beside Float is Float, nil makes it optional or dynamic. */
@@ -163,7 +163,7 @@ export function checkMap(body: Body, node: MapExpression, expected: Type | undef
   }
   const common = commonValue(
     body.cx,
-    node.entries.map((entry) => body.check(entry.value, isAnything(expected) ? ANY : undefined)),
+    node.entries.map((entry) => body.check(entry.value, isAnything(wanted) ? ANY : undefined)),
   );
   return mapOf(STRING, common);
 }

@@ -94,6 +94,8 @@ const MISTAKES: readonly (readonly [code: string, line: number, mention: string,
   ['C0218', 1, 'provider', 'model M { base: "m" }'],
   ['C0219', 1, 'description', 'tool T { @describe("x") pub fn f(self) -> Int { 1 } }'],
   ['C0219', 1, 'describe', 'tool T { description: "d", pub fn f(self) -> Int { 1 } }'],
+  ['C0219', 1, 'describe', 'tool T { description: "d", @describe() pub fn f(self) -> Int { 1 } }'],
+  ['C0219', 1, 'describe', 'tool T { description: "d", @describe pub fn f(self) -> Int { 1 } }'],
   ['C0220', 1, 'x', 'struct P { x: Int, x: String }'],
   ['C0221', 1, 'result type', 'pipeline P { stage only(n: Int) { n } }'],
   ['C0221', 1, 'two', 'pipeline P { stage one(_n: Int) -> String { "x" } stage two(n: Int) -> Int { n } }'],
@@ -230,6 +232,8 @@ const WARNINGS: readonly (readonly [code: string, line: number, mention: string,
   ['C0313', 1, 'retry', '@retry(max: 2) fn f() -> Int { 1 }'],
   ['C0313', 2, 'log', `${AGENT}@log fn main() { let _ = A.execute("x"); }`],
   ['C0312', 1, 'Files', 'mcp Files { transport: "stdio" }'],
+  ['C0313', 2, '@test', 'struct S { x: Int }\nimpl S { @test fn adds() { assert(true); } }'],
+  ['C0313', 1, '@test', 'pipeline P { @test stage a(n: Int) -> Int { n } }'],
 ];
 
 describe('warnings', () => {

@@ -43,7 +43,10 @@ function checkFields(cx: Context, module: ModuleScope, item: ToolItem, con: Type
 
 /** `@describe` and `@param` of a method that models may call. */
 function checkMethodDocs(cx: Context, method: FunctionItem): void {
-  const described = method.decorators.some((decorator) => decorator.name.text === 'describe');
+  // `@describe` alone says nothing, and a model would be shown nothing.
+  const described = method.decorators.some(
+    ({ name, arguments: words }) => name.text === 'describe' && words.length > 0,
+  );
   if (method.isPublic && !described) {
     cx.report.error(
       CODE.toolDescription,

@@ -18,7 +18,7 @@ export function helpToCombine(operator: string, rawLeft: Type, rawRight: Type): 
   if (isCon(left, CON.Result) || isCon(right, CON.Result)) return 'take the value out with `?` or `match`';
   const isPlus = operator.startsWith('+');
   if (isPlus && (isStringLike(left) || isStringLike(right))) return 'put the value into a template: `"…${value}"`';
-  if (isPlus && isCon(left, CON.Array)) return 'an element is added with `.push(x)`, or as a list: `xs + [x]`';
+  if (isPlus && isCon(left, CON.Array)) return 'an element is added with `.push(x)`, a list with `.concat(ys)`';
   if (isPlus && isCon(left, CON.Map)) return 'maps are joined with `.merge(other)`';
   return operator === '*' && isStringLike(left) && isCon(right, CON.Int) ? 'write `.repeat(n)`' : undefined;
 }

@@ -2,6 +2,7 @@ import type { FunctionItem, GenericParameter, Parameter, SelfParameter } from '.
 import type { NamedType } from '../syntax/type-expression.ts';
 import { eatInstead } from './foreign-words.ts';
 import { type ItemHead, parseDecorators } from './item-head.ts';
+import { type Apart, parseParameterPattern, passMut, startsParameterPattern, takeApart } from './parameter-pattern.ts';
 import { parseList, parseName } from './parse-name.ts';
 import { closeTypeArguments, parseNamedType, parseType } from './parse-type.ts';
 import type { Parser } from './parser.ts';
@@ -12,9 +13,10 @@ export function parseFunction(p: Parser, head: ItemHead, mayLackBody = false): F
   p.expect('fn');
   const name = parseName(p, 'the name of the function');
   const generics = parseGenerics(p);
-  const { self, parameters } = parseParameters(p);
+  const apart: Apart[] = [];
+  const { self, parameters } = parseParameters(p, apart);
   const returnType = eatArrow(p) ? parseType(p) : undefined;
-  const body = (mayLackBody && !p.at('{')) || p.at(';') ? undefined : p.block();
+  const body = (mayLackBody && !p.at('{')) || p.at(';') ? undefined : takeApart(p, apart, p.block());
   if (body === undefined) endSignature(p, mayLackBody);
   const { start, ...rest } = head;
   return {
@@ -68,11 +70,14 @@ function parseGeneric(p: Parser): GenericParameter {
   return { kind: 'GenericParameter', id: p.newId(), span: p.spanFrom(start), name, bounds };
 }
 
-export function parseParameters(p: Parser): { self: SelfParameter | undefined; parameters: Parameter[] } {
+export function parseParameters(
+  p: Parser,
+  apart?: Apart[],
+): { self: SelfParameter | undefined; parameters: Parameter[] } {
   if (!p.expect('(', 'before the parameters')) return { self: undefined, parameters: [] };
   const self = parseSelf(p);
   if (self !== undefined && !p.at(')')) p.expect(',', 'after `self`');
-  return { self, parameters: parseList(p, ')', parseParameter) };
+  return { self, parameters: parseList(p, ')', (parser) => parseParameter(parser, apart)) };
 }
 
 function parseSelf(p: Parser): SelfParameter | undefined {
@@ -91,17 +96,12 @@ function missesColon(p: Parser): boolean {
   return true;
 }
 
-export function parseParameter(p: Parser): Parameter {
+/** `apart` where what is written as a pattern can be read as one. */
+export function parseParameter(p: Parser, apart?: Apart[]): Parameter {
   const { start } = p;
   const decorators = parseDecorators(p);
-  if (p.at('mut') && p.nameAt(1)) {
-    const span = { start: p.start, end: p.tokens.starts[p.position + 1] ?? p.start };
-    p.syntaxError('C0100', p.tokenSpan, 'a parameter needs no `mut`', {
-      help: 'parameters may be assigned',
-      fix: { title: 'remove `mut`', edits: [{ span, text: '' }] },
-    });
-    p.bump();
-  }
+  if (apart !== undefined && startsParameterPattern(p)) return parseParameterPattern(p, apart, parseType);
+  passMut(p);
   const name = parseName(p, 'the name of a parameter');
   const type = p.eat(':') || missesColon(p) ? parseType(p) : undefined;
   const defaultValue = p.eat('=') ? p.freeExpression() : undefined;

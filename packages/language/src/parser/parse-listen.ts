@@ -1,5 +1,6 @@
 import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
 import { eatInstead, startsArrowFunction } from './foreign-words.ts';
+import type { Apart } from './parameter-pattern.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
 import { parseArguments } from './parse-postfix.ts';
 import type { Parser } from './parser.ts';
@@ -35,10 +36,11 @@ function parseHandler(p: Parser): ListenHandler {
       help: 'where the message does not matter write `|_| …`',
     });
   }
-  const parameters = hasParameters ? parseClosureParameters(p) : [];
+  const apart: Apart[] = [];
+  const parameters = hasParameters ? parseClosureParameters(p, apart) : [];
   const second = parameters[1];
   if (second !== undefined) p.report('C0100', second.span, 'a handler takes one parameter: the message');
-  const { returnType, body } = parseClosureBody(p);
+  const { returnType, body } = parseClosureBody(p, apart);
   return {
     kind: 'ListenHandler',
     id: p.newId(),

@@ -9,6 +9,11 @@ export function parsePattern(p: Parser): Pattern {
   return p.nested(parseAlternatives, errorPattern);
 }
 
+/** Where `|` ends what stands before it. */
+export function parsePatternBeforeBar(p: Parser): Pattern {
+  return p.nested(parseSinglePattern, errorPattern);
+}
+
 function parseAlternatives(p: Parser): Pattern {
   const { start } = p;
   const hasLeadingBar = p.eat('|');

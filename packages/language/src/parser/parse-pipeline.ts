@@ -10,7 +10,7 @@ import type { Parser } from './parser.ts';
 export function parsePipeline(p: Parser, head: ItemHead): Item {
   p.bump();
   const name = parseName(p, 'the name of the pipeline');
-  const parameters = p.eat('(') ? parseList(p, ')', parseParameter) : [];
+  const parameters = p.eat('(') ? parseList(p, ')', (parser) => parseParameter(parser)) : [];
   const second = parameters[1];
   if (second !== undefined) p.report('C0100', second.span, 'a pipeline takes one input');
   const returnType = p.eat('->') ? parseType(p) : undefined;
