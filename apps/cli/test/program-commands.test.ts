@@ -291,6 +291,50 @@ fn mocked() {
     expect(code).toBe(0);
   });
 
+  test('while a test only sleeps the time it waits for is there, in the order of the sleeps; its clock says so', async () => {
+    const path = write(
+      'a.conc',
+      `hashmap seen: HashMap<String, String> = HashMap::new();
+async fn later(what: String, after: String) -> String {
+    sleep(after);
+    seen.set("all", (seen.get("all") ?? "") + what);
+    what
+}
+@test
+async fn days() {
+    let before = now();
+    assert_eq(await (later("late ", "2d"), later("soon ", "1h")), ("late ", "soon "));
+    assert_eq(seen.get("all"), Some("soon late "));
+    assert_eq(every("1d", |n| n < 4), 5);
+    let took = (now() - before) / 3600000;
+    assert(took >= 144 && took < 145, "took \${took} hours");
+}`,
+    );
+    const { code, out } = await type(tests, path);
+    expect(out).toContain('PASS days');
+    expect(code).toBe(0);
+  });
+
+  test('an agent at work takes its own time while the test sleeps beside it', async () => {
+    write('Concerto.toml', '[agents.slow]\ncommand = "node"\nargs = ["slow.mjs"]\n');
+    write(
+      'slow.mjs',
+      `process.stdin.once('data', () => setTimeout(() => console.log('{"type":"result","text":"done"}'), 300));
+`,
+    );
+    const path = write(
+      'a.conc',
+      `agent Slow { connector: "slow", timeout: 60 }
+async fn call() -> String { Slow.execute("go").unwrap() }
+async fn wait() -> String { sleep("2h"); "slept" }
+@test
+async fn beside() { assert_eq(await (call(), wait()), ("done", "slept")); }`,
+    );
+    const { code, out } = await type(tests, path);
+    expect(out).toContain('PASS beside');
+    expect(code).toBe(0);
+  });
+
   test('emits are not shown, unless --debug asks for them', async () => {
     const path = write('a.conc', '@test\nfn t() { emit("x", 1); println("y"); }');
     const quiet = await type(tests, path);

@@ -41,6 +41,8 @@ export type ProgramWorld = {
   readonly held?: () => Promise<void> | undefined;
   /** The program waits now, for what this tells, which may change; undefined: no more. */
   readonly waits?: (waiting: Waiting | undefined) => void;
+  /** Nothing but this time is waited for. */
+  readonly sleeps?: (until: number) => void;
   /** The agents that an earlier process of the run has left: those that go on, and those that ended in one of these calls. */
   readonly agentsLeft?: (calls: readonly string[]) => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */

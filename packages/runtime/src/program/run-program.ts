@@ -224,6 +224,8 @@ class ProgramRun {
     else if (!desk.hasInput) {
       world.stands?.(this.#machine.places());
       world.waits?.(journal === undefined ? undefined : desk);
+      const rests = world.sleeps === undefined ? undefined : desk.rests;
+      if (rests?.until !== undefined && rests.on === undefined) world.sleeps?.(rests.until);
       await desk.someInput();
       world.waits?.(undefined);
     }

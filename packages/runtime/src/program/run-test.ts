@@ -2,6 +2,7 @@ import type { IrModule } from '@concerto/ir';
 import type { ProgramFailure } from './machine/machine.ts';
 import type { ProgramWorld } from './program-world.ts';
 import { type RunOptions, runProgram } from './run-program.ts';
+import { TestClock } from './test-clock.ts';
 
 type Places = 'environment' | 'directory' | 'projectDirectory' | 'mockModels' | 'refuses' | 'startAgent';
 
@@ -31,8 +32,11 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
   const test = module.tests[index];
   if (test === undefined) throw new RangeError(`the program has no test ${index}`);
   const { signal, show, limits, machines, sliceMs, ...places } = options;
+  const clock = new TestClock();
   const world: ProgramWorld = {
     ...places,
+    clock,
+    sleeps: (until) => clock.skipTo(until),
     emit: (channel, payload) => show?.(`[emit:${channel}] ${payload.shown}\n`),
     print: (text) => show?.(text),
     log: (level, text) => show?.(`[${level.toUpperCase()}] ${text}\n`),
