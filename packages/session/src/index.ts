@@ -52,6 +52,7 @@ export {
   openRequests,
   requestsAbout,
   statusOf,
+  waitsForChildren,
 } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {

@@ -41,6 +41,7 @@ import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
 import type { Caller } from './caller.ts';
+import { liveBelow } from './cancel-below.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
@@ -248,15 +249,18 @@ export class Sessions {
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
     const requestId = this.#idFor('c', caller);
-    const before = kind === 'resume' ? await this.#state(id) : undefined;
+    const before = kind === 'resume' || kind === 'cancel' ? await this.#state(id) : undefined;
     const isCut = kind === 'resume' && (await canContinue(this.#options.log, before));
     const goOn = isCut ? { goOn: this.#idFor('m', caller) } : {};
-    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn });
+    const state = (of: string): Promise<SessionState | undefined> => this.#state(of);
+    const isLeft = kind === 'cancel' && before?.agentProcess.kind === 'none';
+    const alone = isLeft && (await liveBelow(before, state)).length === 0 ? { alone: true } : {};
+    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn, ...alone });
     if (!executed.ok) return executed;
     const execute = (child: string, wish: Wish): Promise<unknown> => this.#execute(child, caller, wish);
-    const state = (child: string): Promise<SessionState | undefined> => this.#state(child);
-    await passOnControl({ kind, requestId, before, after: executed.value }, { state, execute });
-    return ok({ status: statusOf(executed.value), requestId });
+    const ports = { state, execute, now: () => this.#options.clock.now() };
+    const after = await passOnControl({ kind, requestId, before, after: executed.value }, ports);
+    return ok({ status: statusOf(after), requestId });
   }
 
   /** Another program answers for it from now on, or none does. */
