@@ -10,12 +10,17 @@ type Ports = {
 };
 
 /** Those that it opened and that are not over; a supervisor hears the end, and ends by itself then. */
-export async function liveBelow(
+async function liveBelow(
   { children }: Pick<SessionState, 'children'>,
   state: Ports['state'],
 ): Promise<readonly SessionState[]> {
   const states = (await Promise.all([...children].map((id) => state(id)))).filter((child) => child !== undefined);
   return states.filter(({ end, supervises }) => end === undefined && supervises === undefined);
+}
+
+/** Nobody runs it, and nothing goes on of what it opened. */
+export async function isLeftAlone(of: SessionState, state: Ports['state']): Promise<boolean> {
+  return of.agentProcess.kind === 'none' && (await liveBelow(of, state)).length === 0;
 }
 
 /**

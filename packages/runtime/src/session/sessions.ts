@@ -41,14 +41,15 @@ import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
 import type { Caller } from './caller.ts';
-import { liveBelow } from './cancel-below.ts';
+import { isLeftAlone } from './cancel-below.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { messageTarget, passedOn, stateFor } from './message-target.ts';
 import { passOnControl } from './pass-on-control.ts';
-import { knownSupervisor, planStart } from './plan-start.ts';
+import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
+import { readySupervisor } from './ready-supervisor.ts';
 import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { nothing, SessionContents } from './session-contents.ts';
@@ -125,6 +126,8 @@ export class Sessions {
     });
     if (!planned.ok) return planned;
     const plan = planned.value;
+    const named = await readySupervisor(request.supervisor, this.#options.catalog);
+    if (!named.ok) return named;
     const said = await this.#contents.first(plan);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
@@ -251,11 +254,10 @@ export class Sessions {
     const requestId = this.#idFor('c', caller);
     const before = kind === 'resume' || kind === 'cancel' ? await this.#state(id) : undefined;
     const isCut = kind === 'resume' && (await canContinue(this.#options.log, before));
-    const goOn = isCut ? { goOn: this.#idFor('m', caller) } : {};
+    const goOn = isCut ? this.#idFor('m', caller) : undefined;
     const state = (of: string): Promise<SessionState | undefined> => this.#state(of);
-    const isLeft = kind === 'cancel' && before?.agentProcess.kind === 'none';
-    const alone = isLeft && (await liveBelow(before, state)).length === 0 ? { alone: true } : {};
-    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn, ...alone });
+    const alone = kind === 'cancel' && before !== undefined && (await isLeftAlone(before, state));
+    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, goOn, alone });
     if (!executed.ok) return executed;
     const execute = (child: string, wish: Wish): Promise<unknown> => this.#execute(child, caller, wish);
     const ports = { state, execute, now: () => this.#options.clock.now() };
@@ -265,7 +267,7 @@ export class Sessions {
 
   /** Another program answers for it from now on, or none does. */
   async supervise(id: string, { supervisor }: SetSupervisor, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
-    const known = supervisor === null ? ok(undefined) : knownSupervisor(supervisor, this.#options.catalog);
+    const known = await readySupervisor(supervisor, this.#options.catalog);
     if (!known.ok) return known;
     const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value });
     return executed.ok ? ok(await this.#view(id, executed.value)) : executed;
