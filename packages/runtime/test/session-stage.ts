@@ -18,6 +18,7 @@ import {
 
 export type Stage = {
   readonly log: EventLog;
+  readonly store: SessionStore;
   readonly sessions: Sessions;
   /** What the operator was told. */
   readonly complaints: readonly string[];
@@ -94,6 +95,7 @@ export function openStage(options: StageOptions): Stage {
   runner.start();
   return {
     log,
+    store,
     sessions,
     complaints,
     start: (request) => sessions.start(request, { actor: 'user', key: undefined }),
