@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Story } from '../../test/story.ts';
 import { GrownSet } from '../grown-set.ts';
 import { couldNotStart } from './status.ts';
-import { messageOf, promptProgress, runningPrompt, sessionView } from './view.ts';
+import { messageOf, promptProgress, runningPrompt, sessionView, waitingOf } from './view.ts';
 
 describe('children', () => {
   test('10.1 a session knows those that it opened, each once; its view counts them', () => {
@@ -91,6 +91,15 @@ test('10.8 one whose start failed says so, and not before', () => {
   expect(couldNotStart(story.state)).toBe(false);
   story.report({ type: 'start-failed', error: { code: 'spawn-failed', message: 'no such program' } });
   expect(couldNotStart(story.state)).toBe(true);
+  expect(waitingOf(story.state)?.detail).toBe(
+    '1 message is held until a message is sent or the session resumed: no such program',
+  );
+  story
+    .send('again')
+    .report({ type: 'agent-ready', capabilities: [], incarnation: 2 })
+    .control('interrupt', 'i')
+    .ack('i');
+  expect(waitingOf(story.state)?.detail).not.toContain('no such program');
 });
 
 describe('programs', () => {
