@@ -119,14 +119,11 @@ export class Sessions {
   async start({ messageId: proposed, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     if (this.isStopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
-    const planned = planStart(request, {
-      template,
-      catalog: this.#options.catalog,
-      environment: this.#options.environment ?? process.env,
-    });
+    const { catalog, environment = process.env } = this.#options;
+    const planned = planStart(request, { template, catalog, environment });
     if (!planned.ok) return planned;
     const plan = planned.value;
-    const named = await readySupervisor(request.supervisor, this.#options.catalog);
+    const named = await readySupervisor(request.supervisor, catalog);
     if (!named.ok) return named;
     const said = await this.#contents.first(plan);
     if (!said.ok) return said;

@@ -22,6 +22,7 @@ export function sessionView(state: SessionState, position: number): Session {
     turn: turn.number,
     createdAt: isoTime(state.createdAt),
     updatedAt: isoTime(state.updatedAt),
+    activeAt: isoTime(state.activeAt),
     ...(waiting === undefined ? {} : { waiting }),
     pending: listedEntries(state.queue).length,
     usage,
