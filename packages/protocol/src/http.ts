@@ -89,7 +89,10 @@ export const Session = z.strictObject({
   status: SessionStatus,
   turn: z.int().check(z.nonnegative()),
   createdAt: z.string(),
+  /** When anything of it was last put on record; of two copies the later one is newer. */
   updatedAt: z.string(),
+  /** When something last happened in it, which parking it and taking it over is not. */
+  activeAt: z.optional(z.string()),
   waiting: z.optional(Waiting),
   pending: z.int().check(z.nonnegative()),
   usage: Usage,

@@ -1,5 +1,6 @@
 import './english.ts';
 
+export { activeAtOf } from './active-at.ts';
 export { addUsage, storableUsage } from './add-usage.ts';
 export {
   AgentCommand,

@@ -18,6 +18,7 @@ import {
 
 export type Stage = {
   readonly log: EventLog;
+  readonly store: SessionStore;
   readonly sessions: Sessions;
   /** What the operator was told. */
   readonly complaints: readonly string[];
@@ -28,7 +29,7 @@ export type Stage = {
     fits: (event: Record<string, unknown>) => boolean,
   ) => Promise<Record<string, unknown>>;
   /** As a server does before it ends; the store stays open. */
-  readonly stop: () => Promise<void>;
+  readonly stop: (keeps?: boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -94,6 +95,7 @@ export function openStage(options: StageOptions): Stage {
   runner.start();
   return {
     log,
+    store,
     sessions,
     complaints,
     start: (request) => sessions.start(request, { actor: 'user', key: undefined }),
@@ -106,8 +108,8 @@ export function openStage(options: StageOptions): Stage {
       }
       throw new Error('the log ended');
     },
-    stop: async () => {
-      await runner.stop('the server is stopping');
+    stop: async (keeps = false) => {
+      await runner.stop('the server is stopping', keeps);
     },
     close: async () => {
       await runner.stop('the test is over');

@@ -1,3 +1,4 @@
+import { err } from '@concerto/base';
 import { memoryEventLog } from '@concerto/log';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CatalogEntry } from '../src/index.ts';
@@ -59,7 +60,7 @@ function open(
     ...Object.entries(sources).map(([name, source]) => programEntry(name, source)),
   ];
   const again = (): void => {
-    stage = openStage({ agents: [], entries, ...options });
+    stage = openStage({ agents: [], ...options, entries: [...entries, ...(options.entries ?? [])] });
   };
   again();
   return again;
@@ -142,7 +143,7 @@ describe('a supervisor answers for a session', () => {
 
   test('one that is over, or never was, is passed by, and everybody sees why', async () => {
     const bad = '@supervisor fn bad(_session: Session) -> Result<Nil, String> { Err("out of order") }';
-    open({ bad, none: 'fn main() {}' }, { supervisor: 'bad' });
+    open({ bad }, { supervisor: 'bad' });
     const id = await ask({}, { tool: 'Read' }, { tool: 'Read' });
     const person = await toPerson(id);
     expect(person.reason).toMatch(/^supervisor:bad failed: .*out of order/);
@@ -156,8 +157,30 @@ describe('a supervisor answers for a session', () => {
       ({ type, to, requestId }) => type === 'requestRouted' && to === 'person' && requestId !== person.requestId,
     );
     expect(next.reason).toMatch(/^supervisor:bad failed/);
-    const no = await ask({ supervisor: 'none' }, { tool: 'Read' });
+  });
+
+  test('one that the manifest names and that has none is passed by; named at a start, in a template or later it is refused', async () => {
+    const broken: CatalogEntry = { kind: 'program', name: 'broken', load: () => err('main.conc has errors') };
+    const two = '@supervisor fn a(_s: Session) {}\n@supervisor fn b(_s: Session) {}';
+    open({ none: 'fn main() {}', two, guard }, { supervisor: 'none' }, { entries: [broken] });
+    const no = await ask({}, { tool: 'Read' });
     expect((await toPerson(no)).reason).toContain('it has no function with `@supervisor`');
+    for (const [supervisor, code, message] of [
+      ['none', 'no_supervisor', 'program "none" cannot supervise: it has no function with `@supervisor`'],
+      ['two', 'no_supervisor', 'program "two" cannot supervise: its supervisors are a, b'],
+      ['broken', 'broken_program', 'program "broken" cannot supervise: main.conc has errors'],
+    ] as const) {
+      const error = { code, message };
+      expect(await stage.sessions.supervise(no, { supervisor }, user)).toEqual({
+        ok: false,
+        error: { ...error, details: {} },
+      });
+      expect(await stage.start({ agent: 'asks', prompt: '[]', supervisor })).toMatchObject({ ok: false, error });
+      const template = { name: 't', agent: 'asks', supervisor };
+      expect(await stage.sessions.createTemplate(template, user)).toMatchObject({ ok: false, error });
+    }
+    expect((await stage.sessions.get(no))?.supervisor).toBe('none');
+    expect(await stage.sessions.supervise(no, { supervisor: 'guard' }, user)).toMatchObject({ ok: true });
   });
 
   test('it can be replaced and taken away while the session runs; one program serves many sessions', async () => {

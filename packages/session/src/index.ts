@@ -26,6 +26,7 @@ export { evolve, fold } from './session/evolve.ts';
 export { isoTime } from './session/iso-time.ts';
 export { lifecycleMatrix, type Permission } from './session/lifecycle-matrix.ts';
 export { pendingMax, repeatKnownForMs } from './session/limits.ts';
+export { cameToPerson } from './session/route.ts';
 export type {
   Asked,
   Decided,
@@ -52,6 +53,7 @@ export {
   openRequests,
   requestsAbout,
   statusOf,
+  waitsForChildren,
 } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {

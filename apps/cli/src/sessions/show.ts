@@ -2,6 +2,7 @@ import { harmless, harmlessJson, harmlessLine } from '@concerto/base';
 import {
   type AgentInfo,
   type AuditEntry,
+  activeAtOf,
   type LiveSetting,
   liveSettings,
   type Message,
@@ -140,7 +141,7 @@ export function sessionDetail(session: Session): string {
       : [['fork of', `${session.forkOf.session} up to ${session.forkOf.at}`] as const]),
     ['turn', String(session.turn)],
     ['created', session.createdAt],
-    ['updated', session.updatedAt],
+    ['last active', activeAtOf(session)],
     ['pending', String(session.pending)],
     ...settingsRows(session),
     ['tokens', tokensText(session.usage)],

@@ -67,6 +67,14 @@ test('those that are over come last, and no more rows than there is room for', (
   expect(board.rows({ rows: 4, columns: 80 }).at(-1)).toBe('… 2 more rows');
 });
 
+test('what was only parked, or taken over, was not active since', () => {
+  const board = new WatchBoard();
+  board.take(summary('a'));
+  board.take(summary('parked', { activeAt: '2026-01-01T00:00:00.500Z' }));
+  const rows = shown(board).split('\n');
+  expect(rows.findIndex((row) => row.startsWith('a '))).toBeLessThan(rows.findIndex((row) => row.startsWith('parked')));
+});
+
 test('on a narrow screen a long question is broken, not cut, and nothing is wider than the screen', () => {
   const board = new WatchBoard();
   board.take(summary('s_abc', { title: '署名を鍵の組に変える、それからすべての検査を行う' }));

@@ -1,5 +1,5 @@
 import { harmlessDeep, harmlessLine } from '@concerto/base';
-import type { OverviewEvent, Session, SuspendEvent } from '@concerto/protocol';
+import { activeAtOf, type OverviewEvent, type Session, type SuspendEvent } from '@concerto/protocol';
 import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
 import { cut, wrapped } from '../terminal/wrap.ts';
@@ -116,7 +116,7 @@ export class WatchBoard {
 /** Those that are over last; within each, the newest first. */
 function byNeed(a: Session, b: Session): number {
   const rank = ({ status }: Session): number => (over.has(status) ? 2 : Number(status === 'idle'));
-  return rank(a) - rank(b) || b.updatedAt.localeCompare(a.updatedAt);
+  return rank(a) - rank(b) || activeAtOf(b).localeCompare(activeAtOf(a));
 }
 
 function textOfQuestion(request: SuspendEvent): string {

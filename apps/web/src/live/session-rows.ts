@@ -1,4 +1,4 @@
-import type { Session } from '@concerto/protocol';
+import { activeAtOf, type Session } from '@concerto/protocol';
 import { asksYou } from '../status/status-words.ts';
 
 export type Rows = ReadonlyMap<string, Session>;
@@ -27,5 +27,5 @@ export function waitingIn(rows: Rows): readonly Session[] {
 }
 
 function sinceOf(session: Session): string {
-  return session.waiting?.since ?? session.updatedAt;
+  return session.waiting?.since ?? activeAtOf(session);
 }

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { Session } from '@concerto/protocol';
+import { activeAtOf, type Session } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
@@ -57,13 +57,13 @@ function RunLine({
   readonly run: Session;
   readonly isWatched: boolean;
 }) {
-  const { id, title, status, updatedAt, error } = run;
+  const { id, title, status, error } = run;
   return (
     <li aria-current={isWatched}>
       <Link href={`${programPath(name)}?run=${encodeURIComponent(id)}`}>
         <Plain text={title} />
       </Link>{' '}
-      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(run)} />{' '}
+      <StatusBadge status={status} since={activeAtOf(run)} hasFailed={error !== undefined} isAsking={asksYou(run)} />{' '}
       <Link href={sessionPath(id)} className="muted">
         session
       </Link>

@@ -1,4 +1,4 @@
-import type { Session } from '@concerto/protocol';
+import { activeAtOf, type Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
@@ -38,13 +38,18 @@ export function ChildrenPanel({ id, count }: Props): ReactNode {
 function ChildLine({ listed }: { readonly listed: Session }): ReactNode {
   const row = useRow(listed.id);
   const child = row === undefined ? listed : newerOf(listed, row);
-  const { id, title, status, updatedAt, error } = child;
+  const { id, title, status, error } = child;
   return (
     <li>
       <Link href={sessionPath(id)}>
         <Plain text={title} />
       </Link>
-      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(child)} />
+      <StatusBadge
+        status={status}
+        since={activeAtOf(child)}
+        hasFailed={error !== undefined}
+        isAsking={asksYou(child)}
+      />
     </li>
   );
 }

@@ -28,6 +28,11 @@ const wish = { filter: 'all', sought: '', sort: 'activity' } as const;
 const shape = (groups: ReturnType<typeof groupSessions>) =>
   groups.map(({ name, rows }) => [name, rows.map(({ session: { id }, depth }) => '>'.repeat(depth) + id)]);
 
+test('what was only parked, or taken over, was not active since', () => {
+  const parked = session('9', 'idle', { activeAt: '2026-01-01T00:00:00.500Z' });
+  expect(shape(groupSessions([...all, parked], wish))[1]).toEqual(['idle', ['4', '1', '9']]);
+});
+
 test('grouped by what needs a person, who waits longest first, the others by their last activity', () => {
   expect(shape(groupSessions(all, wish))).toEqual([
     ['you', ['3', '2']],

@@ -1,4 +1,4 @@
-import { finalStatuses, type Session, type SessionStatus } from '@concerto/protocol';
+import { activeAtOf, finalStatuses, type Session, type SessionStatus } from '@concerto/protocol';
 import { isJsonObject } from '../json/json-object.ts';
 import { asksYou, needsYou } from '../status/status-words.ts';
 
@@ -123,12 +123,12 @@ export function resultText(result: Session['result']): string | undefined {
 
 /** Who has waited longest for a person comes first. */
 function longestFirst(a: Session, b: Session): number {
-  return compare(a.waiting?.since ?? a.updatedAt, b.waiting?.since ?? b.updatedAt) || compare(a.id, b.id);
+  return compare(a.waiting?.since ?? activeAtOf(a), b.waiting?.since ?? activeAtOf(b)) || compare(a.id, b.id);
 }
 
 function by(sort: SortName): (a: Session, b: Session) => number {
   return (a, b) =>
-    (sort === 'activity' ? compare(b.updatedAt, a.updatedAt) : compare(b.createdAt, a.createdAt)) ||
+    (sort === 'activity' ? compare(activeAtOf(b), activeAtOf(a)) : compare(b.createdAt, a.createdAt)) ||
     compare(a.id, b.id);
 }
 

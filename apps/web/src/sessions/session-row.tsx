@@ -1,4 +1,4 @@
-import type { Session } from '@concerto/protocol';
+import { activeAtOf, type Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { whoText } from '../requests/who-text.ts';
 import { Link } from '../routing/link.tsx';
@@ -22,7 +22,8 @@ type Props = {
 };
 
 export function SessionRow({ session, depth, isSelected, onSelect }: Props): ReactNode {
-  const { id, title, agent, status, updatedAt, pending, error, usage, position, parent } = session;
+  const { id, title, agent, status, pending, error, usage, position, parent } = session;
+  const activeAt = activeAtOf(session);
   const isUnread = status !== 'running' && position > seenPosition(id);
   return (
     <li
@@ -46,7 +47,7 @@ export function SessionRow({ session, depth, isSelected, onSelect }: Props): Rea
           <Plain text={title} />
         </span>
         {isUnread && <span className="visually-hidden">, not seen yet</span>}
-        <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(session)} />
+        <StatusBadge status={status} since={activeAt} hasFailed={error !== undefined} isAsking={asksYou(session)} />
       </Link>
       <p className="session-note">
         <span className="agent-name">{agent}</span>
@@ -56,7 +57,7 @@ export function SessionRow({ session, depth, isSelected, onSelect }: Props): Rea
         {pending > 0 && <span className="muted">{pending === 1 ? '1 queued' : `${pending} queued`}</span>}
         {usage.costMicroUsd !== undefined && <span className="time">{dollarsText(usage.costMicroUsd)}</span>}
         {/* How long it waits stands beside what it waits for. */}
-        {session.waiting === undefined && <Age at={updatedAt} />}
+        {session.waiting === undefined && <Age at={activeAt} />}
       </p>
     </li>
   );

@@ -15,6 +15,8 @@ const fieldsOfCodes: Readonly<Record<string, string>> = {
   worktree_in_use: 'worktree',
   worktree_refused: 'worktree',
   no_such_program: 'supervisor',
+  no_supervisor: 'supervisor',
+  broken_program: 'supervisor',
   part_not_taken: 'prompt',
   no_such_blob: 'prompt',
   invalid_content: 'prompt',

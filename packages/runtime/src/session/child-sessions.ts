@@ -5,7 +5,7 @@ import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
 import { messageOf, type SessionCommand, type SessionState, type StartCommand, type Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
-import { passedOnId } from './pass-on-control.ts';
+import { passedOnId } from './passed-on-id.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';

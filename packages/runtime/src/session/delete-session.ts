@@ -7,6 +7,7 @@ import { heardOut } from './kept-agents.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 import { noSuchSession } from './session-wishes.ts';
+import { notSilent } from './told-silent.ts';
 
 /** Sessions of which everything is to be removed; what a crash left is found here. */
 const deletingCollection = 'deleting';
@@ -64,6 +65,7 @@ async function removeContents(log: EventLog, blobs: Blobs, session: string): Pro
   }
   await log.putDocument(forgetMark(session));
   await log.putDocument(heardOut(session));
+  await log.putDocument(notSilent(session));
   await log.putDocument(forgetDetails(session));
   await log.putDocument({ collection: startsCollection, key: session, value: undefined });
   await log.putDocument({ collection: deletingCollection, key: session, value: undefined });

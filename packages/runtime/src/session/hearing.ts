@@ -13,6 +13,7 @@ import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { Route } from './route-request.ts';
+import { notSilent, toldSilent } from './told-silent.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
@@ -40,6 +41,8 @@ export type HearingParts = {
   readonly files: KeepingPlace;
   /** So much of what it says is on record already: a worker that was taken up says all of it again. */
   readonly heard: OutputPlace | undefined;
+  /** Its owner before had told how long nothing was heard of it. */
+  readonly isToldSilent: boolean;
 };
 
 type Raw = JsonObject & { readonly type: string };
@@ -54,7 +57,7 @@ export class Hearing {
   #at: WorkerPlace | undefined;
   /** Of the last that had one. */
   #heardTo: WorkerPlace | undefined;
-  #isToldSilent = false;
+  #isToldSilent: boolean;
   /** Of this turn; undefined once its usage was told, or where that is counted elsewhere. */
   #untold: UntoldUsage | undefined;
   /** One for all that it says: it reads what stands now. */
@@ -66,6 +69,7 @@ export class Hearing {
 
   constructor(parts: HearingParts) {
     this.#parts = parts;
+    this.#isToldSilent = parts.isToldSilent;
     this.#newTurn();
     const { number, speaker, worker } = parts.incarnation;
     this.#turn = {
@@ -123,12 +127,15 @@ export class Hearing {
 
   /** Whether it waits for its model, or a command takes its time: a person should know how long nothing has come. */
   #silent(ms: number): void {
-    const { incarnation, writer } = this.#parts;
+    const { incarnation, writer, files } = this.#parts;
     if (!incarnation.counts || (ms === 0 && !this.#isToldSilent)) return;
     this.#isToldSilent = ms > 0;
     const names = [...this.#tools.values()].join(', ');
     const why = names === '' ? 'it may be waiting for its model' : `it is at ${names}`;
     const status = ms > 0 ? `nothing heard for ${ms / 1_000} s: ${why}` : null;
+    // Who takes it up does not know it otherwise.
+    if (incarnation.worker?.kept !== undefined)
+      writer.note(ms > 0 ? toldSilent(files.session, incarnation.number) : notSilent(files.session));
     // A store that fails is told of by the next word that it should keep.
     writer.show([{ type: 'functionCallUpdate', callId: incarnation.callId, status }]).catch(() => undefined);
   }
@@ -151,6 +158,8 @@ export class Hearing {
         this.#recall(output, told);
         continue;
       }
+      // Where an owner before us had told of its silence, our own clock does not.
+      if (this.#isToldSilent) this.#silent(0);
       this.#untold?.read(shown);
       const kept = keepLargeFiles(shown, this.#parts.files);
       // Most has no file: a promise for each word would cost as much as what is done with it.

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import type { WorkerPlace } from '../worker.ts';
 import type { ProcessRegister } from './process-register.ts';
 import type { Tenure } from './tenure.ts';
+import { wasToldSilent } from './told-silent.ts';
 
 /** Whoever starts agents so that they outlive us. */
 export type KeepsAgents = Pick<AgentKeeper, 'begin' | 'attach' | 'list' | 'end'>;
@@ -66,6 +67,8 @@ export type Held = {
   readonly incarnation: number;
   readonly agent: KeptAgent;
   readonly heard: OutputPlace | undefined;
+  /** Its owner before had told how long nothing was heard of it. */
+  readonly isToldSilent: boolean;
   /** All that was commanded of it so far. */
   readonly commands: readonly OfProcess[];
 };
@@ -120,7 +123,9 @@ async function takeUp(
     await keeper.end(name, { epoch, stepMs: 0 });
     return { lost: 'the agent was ended: the store came back with less than it had been told' };
   }
-  return { held: { incarnation, agent, heard: await readHeard(log, session, incarnation), commands } };
+  const heard = await readHeard(log, session, incarnation);
+  const isToldSilent = await wasToldSilent(log, session, incarnation);
+  return { held: { incarnation, agent, heard, isToldSilent, commands } };
 }
 
 /** What is commanded is on record before anybody is told of it, unless the record was lost. */

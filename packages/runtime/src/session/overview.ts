@@ -1,6 +1,6 @@
 import type { EventLog, NewEntry } from '@concerto/log';
 import { type OverviewEvent, type PublicEvent, SuspendEvent } from '@concerto/protocol';
-import { type Decision, type Request, rowView, type SessionState } from '@concerto/session';
+import { cameToPerson, type Decision, isToPerson, rowView, type SessionState } from '@concerto/session';
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { SessionIndex } from './session-index.ts';
@@ -145,23 +145,23 @@ function requestIn(event: PublicEvent): string | undefined {
   return suspend.success ? suspend.data.requestId : undefined;
 }
 
-function asksPerson({ routedTo = 'person' }: Request): boolean {
-  return routedTo === 'person';
-}
-
-/** A request that a rule, a model or a supervisor is asked first is told when it comes to a person, once. */
+/**
+ * A request that a program, a model or a supervisor is asked first is told when it comes to a person, once, and that it is
+ * settled where it came to one.
+ */
 function requestEvents(state: SessionState, events: Decision['events']): OverviewEvent[] {
   const whose = { session: state.id, ...(state.root === undefined ? {} : { root: state.root }) };
   const told = new Set<string>();
   return events.flatMap((event): OverviewEvent[] => {
     if (event.type === 'requestSettled') {
       const { type, requestId, outcome, by, reason, response } = event;
+      if (!cameToPerson(state, requestId)) return [];
       return [{ type, ...whose, requestId, outcome, by, reason, response }];
     }
     const requestId = requestIn(event);
     const request = requestId === undefined ? undefined : state.requests.live.get(requestId);
     if (requestId === undefined || told.has(requestId)) return [];
-    if (request?.state !== 'open' || !asksPerson(request)) return [];
+    if (request?.state !== 'open' || !isToPerson(request)) return [];
     told.add(requestId);
     return [{ type: 'request', ...whose, requestId, request: request.event }];
   });

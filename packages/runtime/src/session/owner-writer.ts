@@ -202,6 +202,11 @@ export class OwnerWriter {
     return ++this.#journalHead;
   }
 
+  /** Goes with what is told or shown next. */
+  note(document: DocumentWrite): void {
+    this.#keptDocuments.push(document);
+  }
+
   /** Undefined, unless a program of this process is far behind with the journal: then resolves when it is less so. */
   room(): Promise<void> | undefined {
     const { store, tenure } = this.#options;

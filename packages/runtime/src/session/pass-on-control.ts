@@ -1,14 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { LifecycleVerb } from '@concerto/protocol';
-import type { SessionState, Wish } from '@concerto/session';
-
-/** What is asked of a program is asked of its agents too, under an id by which it is known for that again. */
-export function passedOnId(requestId: string, child: string): string {
-  return `c_${createHash('sha256')
-    .update(JSON.stringify([requestId, child]))
-    .digest('base64url')
-    .slice(0, 20)}`;
-}
+import { type SessionState, type Wish, waitsForChildren } from '@concerto/session';
+import { cancelBelow } from './cancel-below.ts';
+import { passedOnId } from './passed-on-id.ts';
 
 type Asked = {
   readonly kind: LifecycleVerb;
@@ -21,18 +14,29 @@ type Asked = {
 type Ports = {
   readonly state: (id: string) => Promise<SessionState | undefined>;
   readonly execute: (id: string, wish: Wish) => Promise<unknown>;
+  readonly now: () => number;
 };
 
-/** A program that runs tells its agents itself; one for which it counted at once, because nobody runs it, cannot. */
-export async function passOnControl(
-  { kind, requestId, before, after }: Asked,
-  { state, execute }: Ports,
-): Promise<void> {
+/**
+ * A program that runs tells its agents itself; one for which it counted at once, because nobody runs it, cannot. Gives how
+ * it is then.
+ */
+export async function passOnControl(asked: Asked, ports: Ports): Promise<SessionState> {
+  await passOn(asked, ports);
+  const { after } = asked;
+  if (!waitsForChildren(after)) return after;
+  // Perhaps none of them has anybody to wait for.
+  await cancelBelow(after.id, ports);
+  return (await ports.state(after.id)) ?? after;
+}
+
+async function passOn({ kind, requestId, before, after }: Asked, { state, execute }: Ports): Promise<void> {
   const ask = async (child: string, by: string): Promise<void> => {
     // One that is over, or holds, by itself refuses it.
     await execute(child, { type: 'control', kind, requestId: passedOnId(by, child) });
   };
-  if (kind === 'cancel' && after.end !== undefined) for (const child of after.children) await ask(child, requestId);
+  if (kind === 'cancel' && (after.end !== undefined || waitsForChildren(after)))
+    for (const child of after.children) await ask(child, requestId);
   if (after.kind !== 'program') return;
   if (kind === 'pause' && after.hold?.requestId === requestId) {
     for (const child of after.children) if ((await state(child))?.supervises === undefined) await ask(child, requestId);

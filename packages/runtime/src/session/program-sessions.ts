@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { type IrModule, SUPERVISED } from '@concerto/ir';
+import { type IrModule, type IrSupervisor, SUPERVISED } from '@concerto/ir';
 import { type SessionState, statusOf } from '@concerto/session';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { ProgramRequest } from '../program/machine/machine.ts';
@@ -19,15 +19,25 @@ export function supervisesOf(name: string, state: SessionState | undefined): Sup
 /** What is run: `main`, or the supervisor of that name; the only one there is may be called otherwise. */
 export function entryOf(module: IrModule, supervises: Supervises | undefined): RunOptions['entry'] {
   if (supervises === undefined) return 'main';
-  const { supervisors = [] } = module;
-  const found =
-    supervisors.find(({ name }) => name === supervises.name) ?? (supervisors.length === 1 ? supervisors[0] : undefined);
-  if (found === undefined) {
-    const names = supervisors.map(({ name }) => name).join(', ');
-    const there = names === '' ? 'it has no function with `@supervisor`' : `its supervisors are ${names}`;
-    throw new WorldFailure('spawn', `program "${supervises.name}" cannot supervise: ${there}`);
-  }
+  const found = supervisorOf(module, supervises.name);
+  if (found === undefined) throw new WorldFailure('spawn', noSupervisor(module, supervises.name));
   return { function: found.function };
+}
+
+/** What answers for sessions in the program of that name. */
+export function supervisorOf({ supervisors = [] }: IrModule, program: string): IrSupervisor | undefined {
+  const only = supervisors.length === 1 ? supervisors[0] : undefined;
+  return supervisors.find(({ name }) => name === program) ?? only;
+}
+
+export function noSupervisor({ supervisors = [] }: IrModule, program: string): string {
+  const names = supervisors.map(({ name }) => name).join(', ');
+  const there = names === '' ? 'it has no function with `@supervisor`' : `its supervisors are ${names}`;
+  return cannotSupervise(program, there);
+}
+
+export function cannotSupervise(program: string, why: string): string {
+  return `program ${JSON.stringify(program)} cannot supervise: ${why}`;
 }
 
 /** What the manifest says of an agent that a program declares, whichever of them opens a session of it. */

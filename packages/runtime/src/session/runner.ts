@@ -1,5 +1,5 @@
 import type { SessionKind } from '@concerto/protocol';
-import { restsUntil, type SessionState } from '@concerto/session';
+import { restsUntil, type SessionState, type Wish, waitsForChildren } from '@concerto/session';
 import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
@@ -8,6 +8,7 @@ import { within } from '../within.ts';
 import type { StartWorkers } from '../worker.ts';
 import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
 import { BudgetRouting } from './budget-routing.ts';
+import { cancelBelow } from './cancel-below.ts';
 import { readKeptName } from './kept-agents.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { OwnProcessNotes, type ProcessNote, type ProcessRegister } from './process-register.ts';
@@ -174,9 +175,10 @@ export class Runner {
     for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
     const now = this.#options.clock.now();
     const looks = this.#sweeps++ % sweepsPerLook === 0;
-    for (const [session, { slot, parent, called, restsUntil: until = 0, restsOn }] of unfinished) {
+    for (const [session, { slot, parent, called, restsUntil: until = 0, restsOn, endsBelow }] of unfinished) {
       if (this.#stopping) return;
       if (!this.#isBelow(session, unfinished)) continue;
+      if (endsBelow === true) await this.#reported(this.#cancelBelow(session));
       const opener = parent === undefined ? undefined : unfinished.get(parent);
       const mayBeAlone = called === true || opener === undefined || opener.idle === true;
       if (parent !== undefined && mayBeAlone) await this.#reported(this.#endIfAlone(session, parent));
@@ -207,6 +209,17 @@ export class Runner {
     const state = await store.state(parent);
     if (state === undefined || (state.end === undefined && (state.kind === 'agent' || state.turn.active))) return;
     await store.execute(session, { type: 'finish', at: clock.now(), actor: `runner:${name}` });
+  }
+
+  async #cancelBelow(session: string): Promise<void> {
+    const { store, clock, name } = this.#options;
+    const state = (id: string): Promise<SessionState | undefined> => store.state(id);
+    const now = (): number => clock.now();
+    const execute = async (id: string, wish: Wish): Promise<unknown> =>
+      await store.execute(id, { at: now(), actor: `runner:${name}`, ...wish });
+    const expire = async (id: string): Promise<unknown> =>
+      await store.execute(id, { at: now(), actor: 'clock', type: 'expire' });
+    await cancelBelow(session, { state, execute, now, expire });
   }
 
   async #endOrphans(): Promise<void> {
@@ -263,6 +276,7 @@ export class Runner {
       return;
     }
     await this.#resting.childFound(state);
+    if (waitsForChildren(state)) return;
     // Whoever wants this very session has not come to let it rest.
     const now = session === this.#options.tree ? Number.POSITIVE_INFINITY : clock.now();
     if (!needsOwner(state, now) && !(await this.#resting.isCalled(state))) return;
@@ -332,13 +346,16 @@ export class Runner {
 
   async #ended({ session, fence }: Tenure, end: TenureEnd): Promise<void> {
     this.#owned.delete(session);
-    const { log, report } = this.#options;
+    const { log, report, store } = this.#options;
     if (end === 'lost') return; // Somebody else's, or ours again after a moment: the sweep finds it.
     await log
       .releaseLease({ name: fence.lease, epoch: fence.epoch })
       .catch((cause: unknown) => report(`session ${session}: its lease runs out by itself`, cause));
     // Something may have been asked for between the actor's last look and its lease being free.
     if (end === 'done') await this.#consider(session);
+    const state = store.known(session);
+    const waits = state?.end?.status === 'cancelled' ? state.parent : session;
+    if (waits !== undefined) await this.#reported(this.#cancelBelow(waits));
   }
 
   async #renewAll(): Promise<void> {

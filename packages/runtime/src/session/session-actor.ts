@@ -1,4 +1,4 @@
-import type { KeptAgent, OutputPlace } from '@concerto/agents';
+import type { KeptAgent } from '@concerto/agents';
 import { Blobs, type EventLog, LogError } from '@concerto/log';
 import type { RunnerCommand } from '@concerto/protocol';
 import { type SessionState, statusOf } from '@concerto/session';
@@ -261,7 +261,7 @@ export class SessionActor {
 
   /** One that its keeper held: it says all again that it said, and is then given what it has not got. */
   async #goOn(held: Held, state: SessionState): Promise<void> {
-    const { incarnation, agent, heard } = held;
+    const { incarnation, agent } = held;
     const live = this.#begin(incarnation, agent);
     live.turn = state.turn.number;
     if (state.turn.active) this.#turnGoesOn(state);
@@ -270,7 +270,7 @@ export class SessionActor {
     if (wanted.handedOver !== undefined) await live.delivered(wanted.handedOver);
     for (const requestId of wanted.answered) live.answered(requestId);
     const isReady = state.agentProcess.kind === 'ready';
-    live.up = this.#tenure.guard(this.#bringUp(live, { isReady, heard }));
+    live.up = this.#tenure.guard(this.#bringUp(live, { isReady, held }));
     const given = live.takenUp.then(async () => {
       for (const command of wanted.commands) await this.#tenure.guard(this.#obey(command));
     });
@@ -284,10 +284,7 @@ export class SessionActor {
     this.#timeouts.stands(statusOf(state));
   }
 
-  async #bringUp(
-    live: Incarnation,
-    before: { isReady?: boolean; heard?: OutputPlace | undefined } = {},
-  ): Promise<void> {
+  async #bringUp(live: Incarnation, before: { readonly isReady?: boolean; readonly held?: Held } = {}): Promise<void> {
     const worker = await this.#startWorker(live);
     if (worker === undefined) return;
     const writer = this.#writer;
@@ -313,7 +310,8 @@ export class SessionActor {
     const tenure = this.#tenure;
     const files = { session: tenure.session, log, blobs: new Blobs(log, () => clock.now()), tenure };
     const prepare = preparing(worker, entry.name, { ...this.#ports, session: tenure.session });
-    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files, prepare });
+    const { heard, isToldSilent = false } = before.held ?? {};
+    const hearing = new Hearing({ ...parts, incarnation: live, heard, isToldSilent, files, prepare });
     await hearing.listen(worker, (rests) => this.#leave('nothing is to be done until it is called', 'done', { rests }));
   }
 

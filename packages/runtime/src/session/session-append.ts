@@ -8,7 +8,7 @@ import {
   type StreamAppend,
 } from '@concerto/log';
 import type { PublicEvent } from '@concerto/protocol';
-import { type Decision, restsUntil, rowView, type SessionState, statusOf } from '@concerto/session';
+import { type Decision, restsUntil, rowView, type SessionState, statusOf, waitsForChildren } from '@concerto/session';
 
 export const sessionsCollection = 'sessions';
 /** Sessions that others opened, by their parent. */
@@ -74,6 +74,7 @@ function unfinishedRow(state: SessionState): JsonObject {
   return {
     ...(until === undefined ? {} : { restsUntil: until }),
     ...(rests?.on === undefined ? {} : { restsOn: true }),
+    ...(waitsForChildren(state) ? { endsBelow: true } : {}),
     slot: slot.kind,
     ...(kind === 'program' ? { unpooled: true, ...(turn.active ? {} : { idle: true }) } : {}),
     // A supervisor ends by itself when what it supervises does.
@@ -89,6 +90,7 @@ function indexDocuments(id: string, before: SessionState | undefined, state: Ses
     before?.slot.kind === state.slot.kind &&
     before.end === state.end &&
     before.rests === state.rests &&
+    waitsForChildren(before) === waitsForChildren(state) &&
     (state.kind !== 'program' || before.turn.active === state.turn.active);
   const place = {
     collection: state.parent === undefined ? sessionsCollection : childrenCollection,

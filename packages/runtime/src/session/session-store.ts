@@ -366,8 +366,10 @@ function isNothing({ streams }: Append): boolean {
   return streams.every(({ entries }) => entries.length === 0);
 }
 
+const endings: ReadonlySet<SessionCommand['type']> = new Set(['control', 'children-over', 'expire']);
+
 /** Who ends a program that nobody owns closes what its last owner had shown as open. */
 function endsLeft(state: SessionState | undefined, asked: SessionCommand): boolean {
   const isLeft = state?.kind === 'program' && state.turn.active && state.agentProcess.kind === 'none';
-  return isLeft && asked.type === 'control' && asked.openCalls === undefined;
+  return isLeft && endings.has(asked.type) && asked.openCalls === undefined;
 }

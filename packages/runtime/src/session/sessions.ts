@@ -41,13 +41,15 @@ import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
 import type { Caller } from './caller.ts';
+import { isLeftAlone } from './cancel-below.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { messageTarget, passedOn, stateFor } from './message-target.ts';
 import { passOnControl } from './pass-on-control.ts';
-import { knownSupervisor, planStart } from './plan-start.ts';
+import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
+import { readySupervisor } from './ready-supervisor.ts';
 import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { nothing, SessionContents } from './session-contents.ts';
@@ -117,13 +119,12 @@ export class Sessions {
   async start({ messageId: proposed, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     if (this.isStopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
-    const planned = planStart(request, {
-      template,
-      catalog: this.#options.catalog,
-      environment: this.#options.environment ?? process.env,
-    });
+    const { catalog, environment = process.env } = this.#options;
+    const planned = planStart(request, { template, catalog, environment });
     if (!planned.ok) return planned;
     const plan = planned.value;
+    const named = await readySupervisor(request.supervisor, catalog);
+    if (!named.ok) return named;
     const said = await this.#contents.first(plan);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
@@ -248,20 +249,22 @@ export class Sessions {
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
     const requestId = this.#idFor('c', caller);
-    const before = kind === 'resume' ? await this.#state(id) : undefined;
+    const before = kind === 'resume' || kind === 'cancel' ? await this.#state(id) : undefined;
     const isCut = kind === 'resume' && (await canContinue(this.#options.log, before));
-    const goOn = isCut ? { goOn: this.#idFor('m', caller) } : {};
-    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn });
+    const goOn = isCut ? this.#idFor('m', caller) : undefined;
+    const state = (of: string): Promise<SessionState | undefined> => this.#state(of);
+    const alone = kind === 'cancel' && before !== undefined && (await isLeftAlone(before, state));
+    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, goOn, alone });
     if (!executed.ok) return executed;
     const execute = (child: string, wish: Wish): Promise<unknown> => this.#execute(child, caller, wish);
-    const state = (child: string): Promise<SessionState | undefined> => this.#state(child);
-    await passOnControl({ kind, requestId, before, after: executed.value }, { state, execute });
-    return ok({ status: statusOf(executed.value), requestId });
+    const ports = { state, execute, now: () => this.#options.clock.now() };
+    const after = await passOnControl({ kind, requestId, before, after: executed.value }, ports);
+    return ok({ status: statusOf(after), requestId });
   }
 
   /** Another program answers for it from now on, or none does. */
   async supervise(id: string, { supervisor }: SetSupervisor, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
-    const known = supervisor === null ? ok(undefined) : knownSupervisor(supervisor, this.#options.catalog);
+    const known = await readySupervisor(supervisor, this.#options.catalog);
     if (!known.ok) return known;
     const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value });
     return executed.ok ? ok(await this.#view(id, executed.value)) : executed;

@@ -2,7 +2,8 @@ import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import { readStored, Template } from '@concerto/protocol';
 import type { Catalog } from '../catalog.ts';
-import { knownSupervisor, targetOf, toolsOf } from './plan-start.ts';
+import { targetOf, toolsOf } from './plan-start.ts';
+import { readySupervisor } from './ready-supervisor.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
 const collection = 'templates';
@@ -35,7 +36,7 @@ export class Templates {
     template: Template,
     { mayBeRepeat }: { readonly mayBeRepeat: boolean },
   ): Promise<Result<Template, ServiceRefusal>> {
-    const fault = this.#fault(template);
+    const fault = await this.#fault(template);
     if (fault !== undefined) return err(fault);
     const value = JSON.stringify(template);
     const created = await this.#log.createDocument({ collection, key: template.name, value });
@@ -48,7 +49,7 @@ export class Templates {
   async put(name: string, template: Template): Promise<Result<Template, ServiceRefusal>> {
     if (template.name !== name)
       return err(refusal('invalid_template', 'the name in the body is not the one in the path'));
-    const fault = this.#fault(template);
+    const fault = await this.#fault(template);
     if (fault !== undefined) return err(fault);
     await this.#log.putDocument({ collection, key: name, value: JSON.stringify(template) });
     return ok(template);
@@ -60,7 +61,7 @@ export class Templates {
     return true;
   }
 
-  #fault(template: Template): ServiceRefusal | undefined {
+  async #fault(template: Template): Promise<ServiceRefusal | undefined> {
     const target = targetOf(template, undefined, '`agent`, `program` or `assistant`');
     if (!target.ok) return refusal('invalid_template', target.error.message);
     if (this.#catalog.find(target.value.kind, target.value.name) === undefined) {
@@ -69,7 +70,7 @@ export class Templates {
         `there is no ${target.value.kind} ${JSON.stringify(target.value.name)}`,
       );
     }
-    const supervisor = template.supervisor === undefined ? ok('') : knownSupervisor(template.supervisor, this.#catalog);
+    const supervisor = await readySupervisor(template.supervisor, this.#catalog);
     if (!supervisor.ok) return supervisor.error;
     const tools = toolsOf(template.tools);
     return tools.ok ? undefined : tools.error;

@@ -15,6 +15,8 @@ const Unfinished = z.looseObject({
   restsUntil: z.number().optional(),
   /** It waits on sessions that wait for people. */
   restsOn: z.boolean().optional(),
+  /** It is cancelled, and ends after what it opened. */
+  endsBelow: z.boolean().optional(),
 });
 type Unfinished = z.infer<typeof Unfinished>;
 const pageDocuments = 500;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Story } from '../../test/story.ts';
 import { GrownSet } from '../grown-set.ts';
 import { couldNotStart } from './status.ts';
-import { messageOf, promptProgress, runningPrompt, sessionView } from './view.ts';
+import { messageOf, promptProgress, runningPrompt, sessionView, waitingOf } from './view.ts';
 
 describe('children', () => {
   test('10.1 a session knows those that it opened, each once; its view counts them', () => {
@@ -91,6 +91,15 @@ test('10.8 one whose start failed says so, and not before', () => {
   expect(couldNotStart(story.state)).toBe(false);
   story.report({ type: 'start-failed', error: { code: 'spawn-failed', message: 'no such program' } });
   expect(couldNotStart(story.state)).toBe(true);
+  expect(waitingOf(story.state)?.detail).toBe(
+    '1 message is held until a message is sent or the session resumed: no such program',
+  );
+  story
+    .send('again')
+    .report({ type: 'agent-ready', capabilities: [], incarnation: 2 })
+    .control('interrupt', 'i')
+    .ack('i');
+  expect(waitingOf(story.state)?.detail).not.toContain('no such program');
 });
 
 describe('programs', () => {
@@ -170,6 +179,42 @@ describe('assistants', () => {
     expect(answered.claim(2).status).toBe('interrupted');
     expect(new Story().running(assistant).question('q1').control('interrupt').claim(2).status).toBe('interrupted');
     expect(new Story().running(assistant).question('q1').control('cancel').claim(2).status).toBe('cancelled');
+  });
+
+  test('2.16 one that nobody runs is cancelled after those that it opened', () => {
+    const story = new Story().running({ kind: 'program' }).report({ type: 'child-opened', child: 'c1' }).question('q1');
+    story.control('pause', 'p').claim(2);
+    expect([story.status, story.state.agentProcess.kind]).toEqual(['paused', 'none']);
+    story.control('cancel', 'c');
+    expect(story.status).toBe('cancelling');
+    expect(story.state.requests.live.size).toBe(0);
+    // Whoever takes it over, and its slot, change nothing.
+    expect(story.claim(3).status).toBe('cancelling');
+    expect(story.wish({ type: 'children-over' }).status).toBe('cancelled');
+    expect(story.acks.at(-1)).toMatchObject({ type: 'stop_ack', requestId: 'c' });
+    expect(story.wish({ type: 'children-over' }).recordTypes().at(-1)).toBe('ended');
+    for (const running of [new Story().running({ kind: 'program' }), new Story().running({ kind: 'agent' })]) {
+      running.report({ type: 'child-opened', child: 'c1' });
+      expect(running.wish({ type: 'children-over' }).status).toBe('running');
+    }
+  });
+
+  test('2.16 one that lost its owner while it was cancelled too; one of which nothing goes on below ends at once', () => {
+    const lost = new Story().running({ kind: 'program' }).report({ type: 'child-opened', child: 'c1' });
+    expect(lost.control('cancel', 'c').claim(2).status).toBe('cancelling');
+    expect(lost.wish({ type: 'children-over' }).status).toBe('cancelled');
+    const alone = new Story().running({ kind: 'program' }).report({ type: 'child-opened', child: 'c1' });
+    alone.control('pause', 'p').claim(2);
+    alone.wish({ type: 'control', kind: 'cancel', requestId: 'c', alone: true });
+    expect(alone.status).toBe('cancelled');
+  });
+
+  test('2.16 3.1 it is ended by force when those below must have ended', () => {
+    const story = new Story().running({ kind: 'program' }).report({ type: 'child-opened', child: 'c1' });
+    story.control('pause', 'p').claim(2).control('cancel', 'c');
+    expect(story.pass(16_000).status).toBe('cancelling');
+    expect(story.pass(1_500).status).toBe('cancelled');
+    expect(story.state.end?.reason).toBe('forced');
   });
 
   test('10.5 one that is paused waits on, takes the answer, and goes on with the resume', () => {

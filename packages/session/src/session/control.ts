@@ -16,7 +16,7 @@ import {
 import type { Refusal, Wish } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, withdrawRequests } from './settle.ts';
-import { announces, isCutShort, openRequests, statusOf } from './status.ts';
+import { announces, isCutShort, mayHaveChildren, openRequests, statusOf } from './status.ts';
 
 /** When the first step of each request's ladder is due. */
 function firstDeadlineMs(state: SessionState, kind: LifecycleVerb): number {
@@ -37,7 +37,7 @@ type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok:
 
 type ControlWish = Extract<Wish, { type: 'control' }>;
 
-export function requestControl(draft: Draft, { kind, requestId, goOn }: ControlWish): Verdict {
+export function requestControl(draft: Draft, { kind, requestId, goOn, alone }: ControlWish): Verdict {
   const { state } = draft;
   // The same wish again, from a client that lost the answer.
   if (state.control?.requestId === requestId || find(state.settledControls, requestId) !== undefined) {
@@ -57,7 +57,7 @@ export function requestControl(draft: Draft, { kind, requestId, goOn }: ControlW
   }
   const deadline = draft.asked.at + firstDeadlineMs(state, kind);
   record(draft, { type: 'control-requested', kind, requestId, epoch: state.owner?.epoch, deadline });
-  if (permission === 'direct' || !concernsAgent(state, kind)) confirmHere(draft, kind);
+  if (permission === 'direct' || !concernsAgent(state, kind)) confirmHere(draft, kind, alone);
   else askAgent(draft, kind, requestId);
   return ok(undefined);
 }
@@ -107,9 +107,11 @@ function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
   }
 }
 
-function confirmHere(draft: Draft, kind: LifecycleVerb): void {
+function confirmHere(draft: Draft, kind: LifecycleVerb, alone = false): void {
   if (kind === 'cancel') {
-    endCancelled(draft, 'domain');
+    if (alone || !mayHaveChildren(draft.state)) endCancelled(draft, 'domain');
+    // Its agents end first: it waits for them, and asks nobody any more.
+    else withdrawRequests(draft, 'the session was cancelled');
     return;
   }
   // Of a turn that nobody works on just now nobody else can say that it is over.

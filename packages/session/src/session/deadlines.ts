@@ -155,16 +155,17 @@ function controlPassed(draft: Draft): void {
   const { control, agentProcess, capabilities } = draft.state;
   if (control === undefined) return;
   const { kind, requestId, step } = control;
-  if (agentProcess.kind === 'none') {
-    if (kind === 'cancel') endCancelled(draft, 'forced');
-    else confirmControl(draft, 'forced');
-    return;
-  }
-  const { incarnation } = agentProcess;
   const next = (deadlineMs: number) => {
     const deadline = Math.max(draft.asked.at, control.deadline) + deadlineMs;
     record(draft, { type: 'control-escalated', kind, requestId, step: step + 1, deadline });
   };
+  if (agentProcess.kind === 'none') {
+    if (kind !== 'cancel') confirmControl(draft, 'forced');
+    else if (step === 0 && belowEndMs(draft.state) > 0) next(cancelLastMs(draft.state));
+    else endCancelled(draft, 'forced');
+    return;
+  }
+  const { incarnation } = agentProcess;
   switch (kind) {
     case 'interrupt':
       if (step > 0 || draft.asked.at >= control.since + interruptTimeoutMs) return forceInterrupt(draft);
@@ -185,11 +186,15 @@ function controlPassed(draft: Draft): void {
         kill(draft, 'the session was cancelled');
         return endCancelled(draft, 'forced');
       }
-      next(cancelKillAfterMs - cancelTerminateAfterMs + belowEndMs(draft.state));
+      next(cancelLastMs(draft.state));
       // What is below was told to end, and is on the same ladder: whoever waits for it is over after it.
       if (belowEndMs(draft.state) === 0) command(draft, { type: 'terminate', incarnation, requestId });
       return;
   }
+}
+
+function cancelLastMs(state: SessionState): number {
+  return cancelKillAfterMs - cancelTerminateAfterMs + belowEndMs(state);
 }
 
 /** How much longer than what it opened a session may take to end. */

@@ -16,7 +16,8 @@ import { passRequest, supervise } from './route.ts';
 import type { Asked, Decided, Decision, SessionCommand, StartCommand } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { changeSettings, changeWorktree } from './settings.ts';
-import { endFailed, endSession } from './settle.ts';
+import { endCancelled, endFailed, endSession } from './settle.ts';
+import { waitsForChildren } from './status.ts';
 
 /**
  * What follows from a wish, a notice or a report. A wish may be refused; notices and reports never are. The caller
@@ -65,6 +66,9 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
       return ok(decision(draft));
     case 'finish':
       finish(draft);
+      return ok(decision(draft));
+    case 'children-over':
+      if (waitsForChildren(state)) endCancelled(draft, 'domain');
       return ok(decision(draft));
     case 'admit':
       admit(draft);

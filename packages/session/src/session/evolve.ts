@@ -43,7 +43,7 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
   own.rests = record.type === 'released' ? record.rests : undefined;
   own.budget = workedOn(state, next, record.at);
   own.updatedAt = Math.max(state.updatedAt, record.at);
-  own.activeAt = bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at);
+  own.activeAt = isBookkeeping(state, record) ? state.activeAt : Math.max(state.activeAt, record.at);
   return own;
 }
 
@@ -55,7 +55,13 @@ const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
   'message-starved',
   'claimed',
   'released',
+  'parked',
 ]);
+
+/** Nothing happened for whoever looks at it. A process that had nothing to do is not missed either. */
+function isBookkeeping({ turn, agentProcess }: SessionState, { type }: SessionRecord): boolean {
+  return bookkeeping.has(type) || (type === 'process-lost' && !turn.active && agentProcess.kind === 'ready');
+}
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
   const { control } = state;

@@ -1,10 +1,11 @@
 import { err, ok, type Result } from '@concerto/base';
 import { find } from '../archive.ts';
 import { advance } from './advance.ts';
+import { isBudgetRequest } from './budget.ts';
 import { type Draft, record } from './draft.ts';
 import type { Refusal, Routing } from './session-command.ts';
 import type { Answerer, Request, SessionState } from './session-state.ts';
-import { openRequests } from './status.ts';
+import { isToPerson, openRequests } from './status.ts';
 
 const person: Answerer = { to: 'person' };
 
@@ -24,6 +25,12 @@ export function routeOpened(draft: Draft, requestId: string, { answer, reason, a
 export function askedOf({ answerers, routedTo = 'person', answerWithinMs }: Request): Answerer {
   if (routedTo === 'person') return { to: routedTo, withinMs: answerWithinMs };
   return answerers.find(({ to }) => to === routedTo) ?? { to: routedTo };
+}
+
+/** Whether people were told that it waits for them. What the session itself asks they see at once, whoever is asked first. */
+export function cameToPerson({ requests }: SessionState, requestId: string): boolean {
+  const request = find(requests, requestId);
+  return request !== undefined && (isToPerson(request) || isBudgetRequest(request));
 }
 
 /** Who comes after whoever is asked. */

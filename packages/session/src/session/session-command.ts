@@ -108,6 +108,8 @@ export type Wish =
       readonly requestId: string;
       /** Of a resume, where the agent's conversation can be loaded: the id of the message that lets a cut turn go on. */
       readonly goOn?: string | undefined;
+      /** Of a cancel: nothing goes on of what it opened. */
+      readonly alone?: boolean | undefined;
     }
   | {
       readonly type: 'answer';
@@ -142,7 +144,9 @@ export type Wish =
   /** A line in reply to something that was no request; nobody who has ended is told. */
   | { readonly type: 'respond'; readonly line: string }
   /** Whoever opened it needs it no more: it ends as its last turn did. */
-  | { readonly type: 'finish' };
+  | { readonly type: 'finish' }
+  /** Nothing goes on of what it opened: a cancel that waited for that is done. */
+  | { readonly type: 'children-over' };
 
 /** What the pool, the clock and an attentive owner say; never refused. */
 export type Notice =

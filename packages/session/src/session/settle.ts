@@ -4,7 +4,7 @@ import { isBudgetRequest, isBudgetsControl } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
 import type { SessionState } from './session-state.ts';
-import { wasAsked } from './status.ts';
+import { mayHaveChildren, wasAsked } from './status.ts';
 
 type Confirmation = Extract<SessionRecord, { type: 'control-confirmed' }>['by'];
 
@@ -90,6 +90,8 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const turnLost = turn.active;
   record(draft, { type: 'process-lost', incarnation: agentProcess.incarnation, why: lost.why, error: lost.error });
   const returned = settleInFlight(draft, lost.undelivered ?? []);
+  // Whoever ran it was to end its agents first, and is gone: they are waited for without it, in its turn.
+  if (before.control?.kind === 'cancel' && mayHaveChildren(before)) return;
   const interrupting = draft.state.control?.kind === 'interrupt';
   endTurn(draft, interrupting ? 'interrupted' : 'lost', wasAsked(draft.state) ? {} : { error: lost.error });
   const why = lost.error?.message ?? lost.reason ?? lossText[lost.why];

@@ -97,6 +97,16 @@ export function wasAsked({ control }: SessionState): boolean {
   return control?.kind === 'interrupt' || control?.kind === 'cancel';
 }
 
+/** It is cancelled and nobody runs it: its end waits for the end of what it opened, of which it knows nothing. */
+export function waitsForChildren({ end, control, agentProcess }: SessionState): boolean {
+  return end === undefined && control?.kind === 'cancel' && agentProcess.kind === 'none';
+}
+
+/** A run of it is under way, so what it opened may go on. */
+export function mayHaveChildren({ kind, children, turn }: SessionState): boolean {
+  return kind !== 'agent' && children.size > 0 && turn.active;
+}
+
 export function canSteer(state: SessionState): boolean {
   return state.capabilities.includes('steer');
 }

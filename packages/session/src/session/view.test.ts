@@ -32,3 +32,26 @@ test('what is short is the same in both', () => {
   const story = new Story().running().result().send('m2').delivered().question();
   expect(rowView(story.state, 7)).toEqual(sessionView(story.state, 7));
 });
+
+test('1.7 when something last happened in it is told beside its last record: bookkeeping is nothing', () => {
+  const parked = new Story().running();
+  parked.now += 60_000;
+  parked.result();
+  const { activeAt } = sessionView(parked.state, 0);
+  expect(activeAt).toBe(sessionView(parked.state, 0).updatedAt);
+  parked.pass(5 * 60_000);
+  expect(parked.recordTypes()).toContain('parked');
+  const after = sessionView(parked.state, 0);
+  expect(after.activeAt).toBe(activeAt);
+  expect(after.updatedAt > String(activeAt)).toBe(true);
+  const restarted = new Story().running().result();
+  restarted.now += 60_000;
+  const idle = sessionView(restarted.state, 0).activeAt;
+  expect(sessionView(restarted.claim(2).state, 0)).toMatchObject({ status: 'idle', activeAt: idle });
+  restarted.now += 60_000;
+  expect(String(sessionView(restarted.send('more').state, 0).activeAt) > String(idle)).toBe(true);
+  const lost = new Story().running();
+  lost.now += 60_000;
+  lost.claim(2);
+  expect(sessionView(lost.state, 0)).toMatchObject({ status: 'interrupted', activeAt: lost.last?.at });
+});

@@ -6,7 +6,7 @@ import { budgetView, isBudgetRequest } from './budget.ts';
 import { isoTime } from './iso-time.ts';
 import { answerersOf, askedOf, comesAfter } from './route.ts';
 import type { Request, SessionState } from './session-state.ts';
-import { canSteer, needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
+import { canSteer, couldNotStart, needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
 
 /** The session as clients see it; `position` is the head of its events stream. */
 export function sessionView(state: SessionState, position: number): Session {
@@ -22,6 +22,7 @@ export function sessionView(state: SessionState, position: number): Session {
     turn: turn.number,
     createdAt: isoTime(state.createdAt),
     updatedAt: isoTime(state.updatedAt),
+    activeAt: isoTime(state.activeAt),
     ...(waiting === undefined ? {} : { waiting }),
     pending: listedEntries(state.queue).length,
     usage,
@@ -122,7 +123,10 @@ function heldWaiting(state: SessionState): Waiting | undefined {
     return { for: 'pause', since: isoTime(since), detail };
   }
   if (pending === 0) return undefined;
-  return { for: 'pause', since: isoTime(since), detail: `${held} until a message is sent or the session resumed` };
+  const detail = `${held} until a message is sent or the session resumed`;
+  // All of why is its error.
+  const [why = ''] = couldNotStart(state) ? (state.error?.message ?? '').split('\n', 1) : [];
+  return { for: 'pause', since: isoTime(since), detail: why === '' ? detail : `${detail}: ${why}` };
 }
 
 function questionText(event: SuspendEvent): string {
