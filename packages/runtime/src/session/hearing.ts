@@ -16,6 +16,7 @@ import type { Route } from './route-request.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
+import { WholeCharacters } from './whole-characters.ts';
 import type { KeptLine } from './words-ahead.ts';
 import type { WorkerJournal } from './worker-journal.ts';
 
@@ -50,6 +51,7 @@ export class Hearing {
   /** Names of the calls under way, for their results. */
   readonly #tools = new Map<string, string>();
   readonly #ids: MessageIds;
+  readonly #characters = new WholeCharacters();
   /** Of what is being passed on. */
   #at: WorkerPlace | undefined;
   /** Of the last that had one. */
@@ -142,7 +144,7 @@ export class Hearing {
       this.#at = output.at;
       this.#heardTo = output.at ?? this.#heardTo;
       const meaning = this.#meaning(output);
-      const shown = this.#named(meaning.shown);
+      const shown = this.#characters.in(this.#named(meaning.shown));
       const told = this.#namedEnd(meaning.told);
       const isKnown = isHeard(this.#at, this.#parts.heard);
       const line = isKnown ? undefined : this.#keep(output, told);
