@@ -1,4 +1,4 @@
-import type { JsonObject } from '@concerto/base';
+import { firstOfText, type JsonObject } from '@concerto/base';
 import {
   type CallOutcome,
   type FileChange,
@@ -200,7 +200,7 @@ export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }
 /** Enough to read along by. */
 function cut(text: string): string {
   if (text.length <= shownCharactersMax) return text;
-  return `${text.slice(0, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
+  return `${firstOfText(text, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
 }
 
 type Known = Pick<ToolCall, 'messageId' | 'kind' | 'locations' | 'changes' | 'parentCallId' | 'extra'>;

@@ -1,6 +1,6 @@
 export { type AgentProtocol, agentProtocols, programOfProtocol } from './agent-protocols.ts';
 export { assert, unreachable } from './assert.ts';
-export { beginningOf, beginningOfText } from './beginning.ts';
+export { beginningOf, beginningOfText, firstOfText } from './beginning.ts';
 export { ByNumber } from './by-number.ts';
 export { canonicalJson } from './canonical-json.ts';
 export { parseDuration, spanText } from './duration.ts';
