@@ -119,3 +119,27 @@ test('any answer to any field is either content or a hint', () => {
     }),
   );
 });
+
+/** What a session is shown of these updates. */
+function shownOf(turn: AcpTurn, ...updates: readonly Record<string, unknown>[]): readonly unknown[] {
+  const outputs = updates.flatMap((one) => {
+    const told = SessionUpdate.parse(one);
+    return isOfTurn(told) ? turn.update(told) : [];
+  });
+  return outputs.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
+}
+
+test('a thought is of the message that it was told for, to its last word', () => {
+  const thinks = (messageId: string, text: string) => ({
+    sessionUpdate: 'agent_thought_chunk',
+    messageId,
+    content: { type: 'text', text },
+  });
+  const told = [thinks('a', 'One.'), thinks('b', 'Two.\n'), thinks('b', '\n'), thinks('b', 'Three.')];
+  const plan = { sessionUpdate: 'plan', entries: [] };
+  expect(shownOf(new AcpTurn('m1'), ...told, plan)).toEqual([
+    { type: 'thought', text: 'One.', messageId: 'a' },
+    { type: 'thought', text: 'Two.\n', messageId: 'b' },
+    { type: 'thought', text: '\nThree.', messageId: 'b' },
+  ]);
+});

@@ -80,3 +80,16 @@ test('a limit of the account is kept, and told once when it is near or reached',
     output: { raw: { message: 'the limit of its account (requests) is reached' } },
   });
 });
+
+test('what a message that broke off has thought is not of the one after it', () => {
+  const translator = new ClaudeTranslator();
+  const streamed = (event: object) => translator.read(readClaudeLine(JSON.stringify({ type: 'stream_event', event })));
+  const begins = (id: string) => streamed({ type: 'message_start', message: { id } });
+  const thinks = (thinking: string) =>
+    streamed({ type: 'content_block_delta', delta: { type: 'thinking_delta', thinking } });
+  const told = [begins('M1'), thinks('One.'), begins('M2'), thinks('Two.\n')].flat();
+  expect(told).toMatchObject([
+    { output: { raw: { text: 'One.', message: 'M1' } } },
+    { output: { raw: { text: 'Two.\n', message: 'M2' } } },
+  ]);
+});

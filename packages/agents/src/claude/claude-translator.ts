@@ -167,7 +167,12 @@ export class ClaudeTranslator {
   #stream({ event, parent_tool_use_id: parent }: Extract<ClaudeMessage, { type: 'stream_event' }>): ClaudeMeaning[] {
     // Of a sub-agent's words the whole message tells.
     if (typeof parent === 'string') return [];
-    if (event.type === 'message_start') this.#message = event.message?.id;
+    if (event.type === 'message_start') {
+      // What a message that broke off has thought is its own.
+      const rest = this.#restOfThought();
+      this.#message = event.message?.id;
+      return rest;
+    }
     if (event.type === 'message_delta' && event.usage !== undefined) {
       const { input_tokens = 0, output_tokens = 0, cache_read_input_tokens = 0 } = event.usage;
       this.#contextUsed =
