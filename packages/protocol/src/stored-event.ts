@@ -1,3 +1,4 @@
+import { strictJson } from '@concerto/base';
 import * as z from 'zod/mini';
 import type { PublicEvent } from './agent-event.ts';
 
@@ -7,16 +8,7 @@ export type StoredEvent = PublicEvent & { readonly at: string; readonly seq: num
 /** The JSON text of an event as the log takes it; the log adds `seq`. */
 export function encodeEvent(event: { readonly type: string }, at: string): string {
   // Put in behind the text: a copy of each event, of all its shapes, would cost as much as writing it.
-  return `${strict(JSON.stringify(event)).slice(0, -1)},"at":${JSON.stringify(at)}}`;
-}
-
-/** Half a character, as JSON writes it; a backslash that was said is two of them, and no beginning of one. */
-const halfOrBackslash = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
-
-/** Without half characters, which an agent may write: strict readers refuse all of a frame that has one. */
-function strict(json: string): string {
-  if (!json.includes('\\ud')) return json;
-  return json.replaceAll(halfOrBackslash, (written) => (written === '\\\\' ? written : '\ufffd'));
+  return `${strictJson(event).slice(0, -1)},"at":${JSON.stringify(at)}}`;
 }
 
 /** Reads a stored event at a boundary; an unknown type comes back as is, for a client older than its server. */
