@@ -283,7 +283,7 @@ export class Hearing {
         return;
       }
       case 'usage':
-        this.#untold = undefined;
+        if (isSomething(told)) this.#untold = undefined;
         await writer.tell(Object.assign(said, told), this.#heardTo);
         return;
       case 'process-exited':
@@ -329,6 +329,11 @@ export class Hearing {
     const message = `${problem}; \`concerto doctor ${entry.name}\` shows how it should look`;
     return { type: 'subagentAddJson', callId: incarnation.callId, title: 'log', data: { level: 'warn', message } };
   }
+}
+
+/** One may tell no more than how full its model's window is. */
+function isSomething({ usage }: Extract<Told, { type: 'usage' }>): boolean {
+  return usage.inputTokens > 0 || usage.outputTokens > 0 || (usage.costMicroUsd ?? 0) > 0;
 }
 
 /** The program that called the worker has handlers for what it asks, and hears it in this turn of it. */
