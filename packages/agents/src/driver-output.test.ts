@@ -46,3 +46,11 @@ test('what an agent can be switched to is told to sessions only', () => {
   const info = agentInfo({ model: 'a', models: [{ id: 'a' }], version: '1.0' });
   expect(info.kind === 'events' && info.events.every((event) => SessionEvent.safeParse(event).success)).toBe(true);
 });
+
+test('what is cut has no half character', () => {
+  const text = `x${'😀'.repeat(20_000)}`;
+  const { shown } = toolResult({ id: 'c1', name: 'Read' }, { text, failed: true });
+  const written = JSON.stringify(shown);
+  expect(written).toContain('[cut after 32000 of 40001 characters]');
+  expect(written).not.toContain('\\ud');
+});

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@concerto/base';
+import { firstOfText, type JsonObject } from '@concerto/base';
 import {
   type CallOutcome,
   type FileChange,
@@ -102,7 +102,7 @@ export type ToolOutcome = {
   readonly failed: boolean;
   /** `denied`, `cancelled`; unless given, `ok` or `failed`. */
   readonly outcome?: CallOutcome;
-  /** Pictures and other parts beside the text. */
+  /** All that it gave, its texts too, where more than text is among it: a reader shows them in their order. */
   readonly parts?: readonly Part[];
   readonly locations?: readonly Location[];
   readonly changes?: readonly FileChange[];
@@ -113,7 +113,7 @@ export function toolResult({ id, name }: Pick<ToolCall, 'id' | 'name'>, result: 
   const { failed, outcome = failed ? 'failed' : 'ok', parts, text: whole, ...more } = result;
   const text = cut(whole);
   const response = failed ? { error: text } : { result: text };
-  const withParts = parts === undefined ? {} : { parts: [...parts] };
+  const withParts = parts === undefined ? {} : { parts: parts.map(shownPart) };
   const shown: WorkEvent[] = [
     {
       type: 'functionResult',
@@ -133,6 +133,10 @@ export function toolResult({ id, name }: Pick<ToolCall, 'id' | 'name'>, result: 
     });
   }
   return said({ type: 'tool_result', id, content: text, outcome, ...touched(more) }, shown);
+}
+
+function shownPart(part: Part): Part {
+  return 'text' in part && typeof part.text === 'string' ? { ...part, text: cut(part.text) } : part;
 }
 
 /** As our wire words it. */
@@ -200,7 +204,7 @@ export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }
 /** Enough to read along by. */
 function cut(text: string): string {
   if (text.length <= shownCharactersMax) return text;
-  return `${text.slice(0, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
+  return `${firstOfText(text, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
 }
 
 type Known = Pick<ToolCall, 'messageId' | 'kind' | 'locations' | 'changes' | 'parentCallId' | 'extra'>;

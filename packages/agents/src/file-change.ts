@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { firstOfText } from '@concerto/base';
 import type { FileChange } from '@concerto/protocol';
 import { createTwoFilesPatch } from 'diff';
 
@@ -69,7 +70,7 @@ export function changeOfPatch(path: string, kind: FileChange['kind'], patch: str
     path,
     kind,
     ...(movedTo === undefined ? {} : { movedTo }),
-    patch: whole.length <= patchCharactersMax ? whole : `${whole.slice(0, patchCharactersMax)}\n[cut]`,
+    patch: whole.length <= patchCharactersMax ? whole : `${firstOfText(whole, patchCharactersMax)}\n[cut]`,
     added: countLines(whole, '+'),
     removed: countLines(whole, '-'),
   };

@@ -99,3 +99,9 @@ function peerPair({ namesVersion = true } = {}) {
   });
   return { peer, written, requests, notified };
 }
+
+test('half a character reaches nobody, who would refuse the frame', async () => {
+  const { peer, written } = peerPair();
+  await peer.notify('told', { text: 'half \ud83d' });
+  expect(written).toEqual([{ jsonrpc: '2.0', method: 'told', params: { text: 'half \ufffd' } }]);
+});

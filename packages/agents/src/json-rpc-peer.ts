@@ -1,4 +1,4 @@
-import { err, type Json, type JsonObject, ok, type Result } from '@concerto/base';
+import { err, type Json, type JsonObject, ok, type Result, strictJson } from '@concerto/base';
 import { type JsonRpcError, type JsonRpcId, parseJsonRpcFrame } from '@concerto/protocol';
 
 /** Requests of the other side that wait for an answer of ours; one more is refused. */
@@ -170,6 +170,6 @@ export class JsonRpcPeer {
 
   async #send(frame: JsonObject): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    await this.#options.write(JSON.stringify(this.#options.namesVersion ? { jsonrpc: '2.0', ...frame } : frame));
+    await this.#options.write(strictJson(this.#options.namesVersion ? { jsonrpc: '2.0', ...frame } : frame));
   }
 }

@@ -151,6 +151,14 @@ describe('a turn', () => {
     expect(told(said)).toMatchObject({ error: { code: -32601 } });
   });
 
+  test('how full its window is is told, also where it tells nothing of its tokens', async () => {
+    const acp = await startAcp();
+    const usage = { inputTokens: 0, outputTokens: 0 };
+    const told = { kind: 'usage', usage, source: { context: { used: 9, size: 100 } } };
+    expect((await turn(acp, 'fills')).filter(({ kind }) => kind === 'usage')).toMatchObject([told]);
+    expect((await turn(acp, 'garbage')).filter(({ kind }) => kind === 'usage')).toEqual([]);
+  });
+
   test('lines that are no frames are logged, and the turn goes on', async () => {
     const acp = await startAcp();
     const said = await turn(acp, 'garbage');

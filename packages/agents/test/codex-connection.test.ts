@@ -200,6 +200,22 @@ describe('approvals and questions', () => {
     expect(JSON.parse(textOf(await untilEnd(output)))).toEqual({ action: 'accept', content: { age: 42, name: 'Ada' } });
   });
 
+  test('of a field with several values several are asked for, and again with why', async () => {
+    const agent = await startCodex();
+    const output = reader(agent);
+    await agent.prompt({ text: 'colours' });
+    const first = rawOf<{ id: string }>(await output.until('question'));
+    expect(first).toMatchObject({ question: 'Which?', options: ['red', 'green'], multiple: true });
+    await agent.reply({ inReplyTo: 'question', inReplyToId: first.id, value: ['mauve'] });
+    const again = rawOf<{ id: string }>(await output.until('question'));
+    expect(again).toMatchObject({ multiple: true, context: expect.stringContaining('Please answer with') });
+    await agent.reply({ inReplyTo: 'question', inReplyToId: again.id, value: ['red', 'green'] });
+    expect(JSON.parse(textOf(await untilEnd(output)))).toEqual({
+      action: 'accept',
+      content: { colour: ['red', 'green'] },
+    });
+  });
+
   test('a question that the program takes back is withdrawn, and a late answer does no harm', async () => {
     const agent = await startCodex();
     const output = reader(agent);

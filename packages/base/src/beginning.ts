@@ -2,10 +2,15 @@ import type { Json, JsonObject } from './json.ts';
 
 /** At most so many characters of a text, with `…` where it goes on; no character is cut in two. */
 export function beginningOfText(text: string, characters: number): string {
+  return text.length <= characters ? text : `${firstOfText(text, characters)}…`;
+}
+
+/** The same without a word of what was left out, for who says it in its own. */
+export function firstOfText(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const last = text.charCodeAt(characters - 1);
   const isHalf = last >= 0xd800 && last <= 0xdbff;
-  return `${text.slice(0, isHalf ? characters - 1 : characters)}…`;
+  return text.slice(0, isHalf ? characters - 1 : characters);
 }
 
 /** About so many characters of a value: texts are cut, and what comes after the last that fits is left out. */

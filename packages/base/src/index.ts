@@ -1,6 +1,6 @@
 export { type AgentProtocol, agentProtocols, programOfProtocol } from './agent-protocols.ts';
 export { assert, unreachable } from './assert.ts';
-export { beginningOf, beginningOfText } from './beginning.ts';
+export { beginningOf, beginningOfText, firstOfText } from './beginning.ts';
 export { ByNumber } from './by-number.ts';
 export { canonicalJson } from './canonical-json.ts';
 export { parseDuration, spanText } from './duration.ts';
@@ -12,3 +12,4 @@ export { compilePattern, type LinearPattern } from './linear-pattern.ts';
 export { matchesWildcard } from './matches-wildcard.ts';
 export { nearest } from './nearest.ts';
 export { err, ok, type Result } from './result.ts';
+export { strictJson, withoutHalves } from './strict-json.ts';

@@ -235,3 +235,15 @@ test('thoughts are part of a stream for whoever asks for them', async () => {
   expect(await typesOf(true)).toEqual(['thought: Let me see. ', 'thought: Yes.', 'text: Hello']);
   expect(await typesOf(false)).toEqual(['text: Hello']);
 });
+
+test.each(['custom', 'openai', 'anthropic', 'google'])(
+  'half a character reaches no provider (%s)',
+  async (provider) => {
+    const { models, server } = await setup(['there'], { provider, api_key_env: 'KEY' });
+    await models
+      .execute({ ...turn, messages: [{ role: 'user', content: 'half \ud83d, \\ud83d' }] })
+      .catch(() => undefined);
+    const sent = JSON.stringify(server.requests[0]?.body);
+    expect(sent).toContain(String.raw`half �, \\ud83d`);
+  },
+);

@@ -1,4 +1,4 @@
-import { assert, type Json } from '@concerto/base';
+import { assert, type Json, strictJson } from '@concerto/base';
 import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 import { Part } from './llm-content.ts';
@@ -76,11 +76,11 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export function encodeAgentCommand(command: AgentCommand): string {
   switch (command.type) {
     case 'prompt':
-      return JSON.stringify(command);
+      return strictJson(command);
     case 'response':
       assert((command.value === undefined) !== (command.error === undefined), exactlyOne);
-      return JSON.stringify(command);
+      return strictJson(command);
     default:
-      return JSON.stringify(AgentCommand.parse(command));
+      return strictJson(AgentCommand.parse(command));
   }
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import { beginningOfText, type Json, type JsonObject } from '@concerto/base';
 
 /** Enough to decide by; a whole file that is to be written is in the approval's `input`. */
 const shownCharacters = 200;
@@ -21,7 +21,7 @@ export function describeTool(tool: string, input: JsonObject): string {
 /** One line of it. */
 export function shortened(value: string): string {
   const line = value.replaceAll(/\s*\n\s*/g, ' ⏎ ').trim();
-  return line.length <= shownCharacters ? line : `${line.slice(0, shownCharacters - 1)}…`;
+  return line.length <= shownCharacters ? line : beginningOfText(line, shownCharacters - 1);
 }
 
 function text(value: Json | undefined): string | undefined {

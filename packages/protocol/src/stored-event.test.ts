@@ -11,3 +11,10 @@ test.each<PublicEvent>([
 ])('an event is stored with its own fields, then when it was recorded: $type', (event) => {
   expect(encodeEvent(event, at)).toBe(JSON.stringify({ ...event, at }));
 });
+
+test('half a character is stored as one that cannot be read; a backslash that was said stays', () => {
+  const event: PublicEvent = { type: 'thought', text: 'a\ud83d b\ude00 c😀 \\ud83d \\\\\ud83d' };
+  const half = encodeEvent(event, at);
+  expect(JSON.parse(half)).toMatchObject({ text: 'a\ufffd b\ufffd c😀 \\ud83d \\\\\ufffd' });
+  expect(half).not.toMatch(/[^\\](?:\\\\)*\\ud/);
+});

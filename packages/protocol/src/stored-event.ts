@@ -1,3 +1,4 @@
+import { strictJson } from '@concerto/base';
 import * as z from 'zod/mini';
 import type { PublicEvent } from './agent-event.ts';
 
@@ -7,7 +8,7 @@ export type StoredEvent = PublicEvent & { readonly at: string; readonly seq: num
 /** The JSON text of an event as the log takes it; the log adds `seq`. */
 export function encodeEvent(event: { readonly type: string }, at: string): string {
   // Put in behind the text: a copy of each event, of all its shapes, would cost as much as writing it.
-  return `${JSON.stringify(event).slice(0, -1)},"at":${JSON.stringify(at)}}`;
+  return `${strictJson(event).slice(0, -1)},"at":${JSON.stringify(at)}}`;
 }
 
 /** Reads a stored event at a boundary; an unknown type comes back as is, for a client older than its server. */

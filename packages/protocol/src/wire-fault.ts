@@ -28,9 +28,19 @@ function expectedBy(issue: Issue): string {
       return issue.errors.flatMap(([first]) => (first === undefined ? [] : [alternativeOf(first)])).join(' or ');
     case 'invalid_value':
       return issue.values.map((value) => JSON.stringify(value)).join(' or ');
+    case 'too_small':
+      return sized(issue.origin, 'at least', issue.minimum);
+    case 'too_big':
+      return sized(issue.origin, 'at most', issue.maximum);
     default:
       return issue.message;
   }
+}
+
+function sized(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string') return `a string of ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `an array of ${bound} ${limit} ${limit === 1 ? 'element' : 'elements'}`;
+  return `a number of ${bound} ${limit}`;
 }
 
 /** One thing that it could have been; of a list that is one, what its first wrong element should be. */

@@ -32,6 +32,7 @@ export function contentOf({ content, rawInput, rawOutput }: Pick<ToolCall, 'cont
   const pieces = content ?? [];
   const blocks = pieces.flatMap((piece) => (piece.type === 'content' && piece.content != null ? [piece.content] : []));
   const texts = blocks.map((block) => blockText(block) ?? `[${block.type}]`);
+  const hasPicture = blocks.some((block) => blockPart(block) !== undefined);
   const diffs = pieces.filter(({ type }) => type === 'diff');
   // A patch that the agent has made itself knows the lines; the texts may be no more than what is replaced.
   const patch = memberOf(memberOf(rawOutput, 'metadata'), 'diff') ?? memberOf(rawInput, 'diff');
@@ -42,7 +43,8 @@ export function contentOf({ content, rawInput, rawOutput }: Pick<ToolCall, 'cont
       : diffs.map(changeOfDiff);
   return {
     text: texts.length === 0 ? undefined : texts.join('\n'),
-    parts: blocks.flatMap((block) => blockPart(block) ?? []),
+    // Nothing beside the text where all of it is text.
+    parts: hasPicture ? blocks.map((block) => blockPart(block) ?? { text: blockText(block) ?? `[${block.type}]` }) : [],
     changes,
   };
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type AcpParams, type AgentCapability, type UsageSource, whyNot } from '@concerto/protocol';
+import { type AcpParams, type AgentCapability, type Usage, type UsageSource, whyNot } from '@concerto/protocol';
 import {
   knownUpdates,
   PromptResult,
@@ -63,6 +63,7 @@ export class AcpConversation implements Conversation {
   /** Undefined where nobody knows what was paid before. */
   #paid: number | undefined;
   #source: UsageSource = {};
+  #isContextNew = false;
   /** It tells what it costs. */
   #isBilled = false;
 
@@ -248,13 +249,20 @@ export class AcpConversation implements Conversation {
 
   /** Agents bill the whole conversation, also what an earlier process has spent on it. */
   #spent({ cost, used, size }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
-    if (used != null && size != null) this.#source = { ...this.#source, context: { used, size } };
+    if (used != null && size != null) {
+      this.#source = { ...this.#source, context: { used, size } };
+      this.#isContextNew = true;
+    }
     if (cost == null || cost.currency.toUpperCase() !== 'USD') return;
     this.#isBilled = true;
     const costMicroUsd = this.#paid === undefined ? 0 : Math.round((cost.amount - this.#paid) * 1e6);
     if (this.#paid === undefined || costMicroUsd > 0) this.#paid = cost.amount;
-    if (costMicroUsd <= 0) return;
-    this.#link.say({ kind: 'usage', usage: { inputTokens: 0, outputTokens: 0, costMicroUsd }, source: this.#source });
+    if (costMicroUsd > 0) this.#tellUsage({ inputTokens: 0, outputTokens: 0, costMicroUsd });
+  }
+
+  #tellUsage(usage: Usage): void {
+    this.#isContextNew = false;
+    this.#link.say({ kind: 'usage', usage, source: this.#source });
   }
 
   #answered(turn: AcpTurn, answer: PeerAnswer): void {
@@ -279,8 +287,15 @@ export class AcpConversation implements Conversation {
       return;
     }
     const result = PromptResult.safeParse(answer.value);
-    if (result.success) this.#link.say(...turn.ended(result.data, this.#source, this.#isBilled));
-    else this.#link.say(...turn.failed(`its answer to the prompt cannot be read: ${whyNot(result.error)}`, 'protocol'));
+    if (result.success) {
+      const outputs = turn.ended(result.data, this.#source, this.#isBilled);
+      // How full its window is may be all that it tells.
+      const isTold = !this.#isContextNew || outputs.some(({ kind }) => kind === 'usage');
+      if (!isTold) this.#tellUsage({ inputTokens: 0, outputTokens: 0 });
+      this.#isContextNew = false;
+      this.#link.say(...outputs);
+    } else
+      this.#link.say(...turn.failed(`its answer to the prompt cannot be read: ${whyNot(result.error)}`, 'protocol'));
   }
 
   /** It did something that it may not do: nothing more of this turn. */

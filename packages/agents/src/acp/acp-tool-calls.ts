@@ -32,6 +32,8 @@ export class AcpToolCalls {
   readonly #naming: ToolNaming | 'nowhere';
   readonly #watch: CallWatch | undefined;
   readonly #calls = new Map<string, Known>();
+  /** How many calls an id has named that names more than one. */
+  readonly #uses = new Map<string, number>();
 
   /** Agents number their calls anew for each turn; `scope` keeps them apart. */
   constructor(scope: string, naming: ToolNaming | 'nowhere' = 'name', watch?: CallWatch) {
@@ -41,6 +43,7 @@ export class AcpToolCalls {
   }
 
   began(call: ToolCall, messageId: string | undefined): AgentOutput[] {
+    if (!isOver(call.status)) this.#again(call);
     const known = this.#known(call);
     if (known === undefined || known.isShown) return this.changed(call, messageId);
     // Some tell the input only with the first change, or a part of it before.
@@ -57,8 +60,9 @@ export class AcpToolCalls {
     const status = change.title ?? change.status ?? known.status;
     const grown = outputs.length === 0 && isMore(change.rawInput, before) ? argsOf(change.rawInput) : undefined;
     // Agents repeat themselves; what is new is told.
-    if (outputs.length === 0 && !isOver(change.status) && (status !== known.status || grown !== undefined)) {
-      outputs.push(this.#update(known, status, grown));
+    const isNews = grown !== undefined || (status !== known.status && !isOver(change.status));
+    if (outputs.length === 0 && isNews) {
+      outputs.push(this.#update(known, isOver(change.status) ? known.status : status, grown));
     }
     known.status = status;
     return [...outputs, ...this.#written(known, change), ...this.#end(known)];
@@ -69,6 +73,7 @@ export class AcpToolCalls {
     call: ToolCall,
     messageId: string | undefined,
   ): { readonly call: ToolCall; readonly callId: string; readonly outputs: AgentOutput[] } {
+    this.#again(call);
     const callId = this.#callId(call);
     // Its title is what is asked for, not what the tool is called.
     const known = this.#known(call, this.#naming !== 'title');
@@ -91,6 +96,13 @@ export class AcpToolCalls {
       known.call = { ...known.call, status };
       return [...outputs, this.#ended(known)];
     });
+  }
+
+  /** One that begins under the id of one that is over is another call: what was known of that is not known of this. */
+  #again({ toolCallId }: ToolCall): void {
+    if (this.#calls.get(toolCallId)?.isOver !== true) return;
+    this.#calls.delete(toolCallId);
+    this.#uses.set(toolCallId, (this.#uses.get(toolCallId) ?? 1) + 1);
   }
 
   /** `call.name` is the tool's own from here on, as far as the agent tells it. */
@@ -184,7 +196,8 @@ export class AcpToolCalls {
   }
 
   #callId({ toolCallId }: ToolCall): string {
-    return `${this.#scope}/${toolCallId}`;
+    const use = this.#uses.get(toolCallId);
+    return use === undefined ? `${this.#scope}/${toolCallId}` : `${this.#scope}/${toolCallId}#${use}`;
   }
 }
 

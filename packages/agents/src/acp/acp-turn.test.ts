@@ -119,3 +119,67 @@ test('any answer to any field is either content or a hint', () => {
     }),
   );
 });
+
+/** What a session is shown of these updates. */
+function shownOf(turn: AcpTurn, ...updates: readonly Record<string, unknown>[]): readonly unknown[] {
+  const outputs = updates.flatMap((one) => {
+    const told = SessionUpdate.parse(one);
+    return isOfTurn(told) ? turn.update(told) : [];
+  });
+  return outputs.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
+}
+
+test('a thought is of the message that it was told for, to its last word', () => {
+  const thinks = (messageId: string, text: string) => ({
+    sessionUpdate: 'agent_thought_chunk',
+    messageId,
+    content: { type: 'text', text },
+  });
+  const told = [thinks('a', 'One.'), thinks('b', 'Two.\n'), thinks('b', '\n'), thinks('b', 'Three.')];
+  const plan = { sessionUpdate: 'plan', entries: [] };
+  expect(shownOf(new AcpTurn('m1'), ...told, plan)).toEqual([
+    { type: 'thought', text: 'One.', messageId: 'a' },
+    { type: 'thought', text: 'Two.\n', messageId: 'b' },
+    { type: 'thought', text: '\nThree.', messageId: 'b' },
+  ]);
+});
+
+const began = { sessionUpdate: 'tool_call', toolCallId: '1', title: 'Terminal', kind: 'execute' };
+const changed = { sessionUpdate: 'tool_call_update', toolCallId: '1' };
+
+test('what a call was given is seen, also when it is told only at its end', () => {
+  const rawInput = { command: 'ls' };
+  const told = shownOf(
+    new AcpTurn('m1'),
+    { ...began, status: 'in_progress' },
+    { ...changed, status: 'completed', rawInput },
+  );
+  expect(told).toMatchObject([
+    { type: 'functionCall', callId: 'm1/1', args: {} },
+    { type: 'functionCallUpdate', callId: 'm1/1', extra: { args: rawInput } },
+    { type: 'functionResult', callId: 'm1/1', outcome: 'ok' },
+  ]);
+});
+
+test('a call that begins under the id of one that is over is another call, and is asked for as such', () => {
+  const watched: unknown[] = [];
+  const watch = {
+    began: (_id: string, name: string | undefined) => watched.push(name),
+    asked: () => {},
+    ended: () => {},
+  };
+  const turn = new AcpTurn('m1', {}, { naming: 'name', watch });
+  const read = { ...began, name: 'Read', kind: 'read', status: 'completed', rawInput: { path: 'a' } };
+  const run = { ...began, name: 'Bash', status: 'in_progress', rawInput: { command: 'rm a' } };
+  const told = shownOf(turn, read, read, run, { ...changed, status: 'completed' });
+  expect(told).toMatchObject([
+    { type: 'functionCall', callId: 'm1/1', name: 'Read' },
+    { type: 'functionResult', callId: 'm1/1' },
+    { type: 'functionCall', callId: 'm1/1#2', name: 'Bash', args: { command: 'rm a' } },
+    { type: 'functionResult', callId: 'm1/1#2' },
+  ]);
+  expect(watched).toEqual(['Read', 'Bash']);
+
+  const asked = turn.asked(ToolCall.parse({ toolCallId: '1', name: 'Edit', kind: 'edit' }));
+  expect(asked).toMatchObject({ callId: 'm1/1#3', call: { name: 'Edit' } });
+});

@@ -23,6 +23,8 @@ export class AcpTurn {
   readonly #calls: AcpToolCalls;
   readonly #more: JsonObject;
   readonly #thoughts = new ThoughtPieces();
+  /** The model's message that they belong to, where the agent names it. */
+  #thoughtId: string | undefined;
   #text = '';
   /** The model's message under way; agents that name none have one from tool to tool. */
   #messageId: string | undefined;
@@ -47,8 +49,11 @@ export class AcpTurn {
       case 'agent_message_chunk':
         return [...this.#thought(), ...this.#message(update.content, update.messageId ?? undefined)];
       case 'agent_thought_chunk': {
+        const messageId = update.messageId ?? undefined;
+        const before = messageId === this.#thoughtId ? [] : this.#thought();
+        this.#thoughtId = messageId;
         const text = this.#thoughts.push(blockText(update.content) ?? '');
-        return text === undefined ? [] : [thought(text, update.messageId ?? undefined)];
+        return text === undefined ? before : [...before, thought(text, messageId)];
       }
       case 'tool_call':
         return [...this.#thought(), ...this.#working(this.#calls.began(update, this.#messageId))];
@@ -141,7 +146,7 @@ export class AcpTurn {
 
   #thought(): readonly AgentOutput[] {
     const text = this.#thoughts.take();
-    return text === undefined ? [] : [thought(text)];
+    return text === undefined ? [] : [thought(text, this.#thoughtId)];
   }
 
   #message(block: ContentBlock, messageId: string | undefined): readonly AgentOutput[] {

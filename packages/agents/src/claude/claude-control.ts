@@ -1,4 +1,4 @@
-import type { JsonObject } from '@concerto/base';
+import { type JsonObject, strictJson } from '@concerto/base';
 import type { AgentLink } from '../agent-link.ts';
 
 /** For the program to answer what we ask of it. */
@@ -14,7 +14,7 @@ export class ClaudeControl {
   }
 
   async send(message: JsonObject): Promise<void> {
-    await this.#link.write(JSON.stringify(message));
+    await this.#link.write(strictJson(message));
   }
 
   /** Nobody waits for the answer. */

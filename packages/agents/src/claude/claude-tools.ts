@@ -84,13 +84,13 @@ export function claudeOutcome(
   const failed = block.is_error === true;
   const denied = decision?.decision === 'reject' || decision?.decision === 'deny';
   const parts = partsIn(block.content);
-  const pictures = parts.filter((part) => 'inlineData' in part);
+  const hasPicture = parts.some((part) => 'inlineData' in part);
   const { changes, locations, extra } = toldOf(told);
   return {
     text: parts.map((part) => ('text' in part ? part.text : '[picture]')).join('\n'),
     failed,
     ...(denied ? { outcome: 'denied' as const } : {}),
-    ...(pictures.length === 0 ? {} : { parts: pictures }),
+    ...(hasPicture ? { parts } : {}),
     ...(changes === undefined ? {} : { changes }),
     ...(locations === undefined ? {} : { locations }),
     ...(extra === undefined ? {} : { extra }),

@@ -80,3 +80,52 @@ test('a limit of the account is kept, and told once when it is near or reached',
     output: { raw: { message: 'the limit of its account (requests) is reached' } },
   });
 });
+
+test('what a message that broke off has thought is not of the one after it', () => {
+  const translator = new ClaudeTranslator();
+  const streamed = (event: object) => translator.read(readClaudeLine(JSON.stringify({ type: 'stream_event', event })));
+  const begins = (id: string) => streamed({ type: 'message_start', message: { id } });
+  const thinks = (thinking: string) =>
+    streamed({ type: 'content_block_delta', delta: { type: 'thinking_delta', thinking } });
+  const told = [begins('M1'), thinks('One.'), begins('M2'), thinks('Two.\n')].flat();
+  expect(told).toMatchObject([
+    { output: { raw: { text: 'One.', message: 'M1' } } },
+    { output: { raw: { text: 'Two.\n', message: 'M2' } } },
+  ]);
+});
+
+test('what the model said without a stream is told all the same, and once', () => {
+  const translator = new ClaudeTranslator();
+  const read = (message: object): readonly Record<string, unknown>[] => {
+    const told: Record<string, unknown>[] = [];
+    for (const meaning of translator.read(readClaudeLine(JSON.stringify(message)))) {
+      if (meaning.kind === 'ended') told.push({ end: meaning.end.message });
+      if (meaning.kind !== 'say' || meaning.output.kind !== 'message') continue;
+      const { type, text, message: of } = meaning.output.raw;
+      told.push({ type, text, of });
+    }
+    return told;
+  };
+  const says = (id: string, ...content: readonly object[]) => read({ type: 'assistant', message: { id, content } });
+  const begins = { type: 'message_start', message: { id: 'M1' } };
+  const word = { type: 'content_block_delta', delta: { type: 'text_delta', text: 'Streamed.' } };
+  read({ type: 'stream_event', event: begins });
+  expect(read({ type: 'stream_event', event: word })).toMatchObject([{ type: 'partial', of: 'M1' }]);
+  expect(says('M1', { type: 'text', text: 'Streamed.' })).toEqual([]);
+
+  expect(says('M2', { type: 'thinking', thinking: 'Hm.' })).toEqual([{ type: 'thought', text: 'Hm.', of: 'M2' }]);
+  const whole = says('M2', { type: 'text', text: 'Whole.' }, { type: 'text', text: 'More.' });
+  expect(
+    whole
+      .filter(({ of }) => of === 'M2')
+      .map(({ text }) => text)
+      .join(''),
+  ).toContain('Whole.\n\nMore.');
+  const failed = {
+    type: 'assistant',
+    error: 'server_error',
+    message: { id: 'M3', content: [{ type: 'text', text: 'API Error' }] },
+  };
+  expect(read(failed)).toEqual([]);
+  expect(read({ type: 'result', subtype: 'success', result: 'More.' })).toEqual([{ end: 'M2' }]);
+});

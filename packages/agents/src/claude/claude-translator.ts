@@ -104,6 +104,8 @@ export class ClaudeTranslator {
   /** What we do not know is told once: some of it comes with every word. */
   readonly #unknown = new Set<string>();
   #message: string | undefined;
+  /** The message that comes word by word, and is told whole after it. */
+  #live: string | undefined;
   #hasText = false;
   #streamed: string | undefined;
   #contextUsed: number | undefined;
@@ -167,7 +169,13 @@ export class ClaudeTranslator {
   #stream({ event, parent_tool_use_id: parent }: Extract<ClaudeMessage, { type: 'stream_event' }>): ClaudeMeaning[] {
     // Of a sub-agent's words the whole message tells.
     if (typeof parent === 'string') return [];
-    if (event.type === 'message_start') this.#message = event.message?.id;
+    if (event.type === 'message_start') {
+      // What a message that broke off has thought is its own.
+      const rest = this.#restOfThought();
+      this.#message = event.message?.id;
+      this.#live = this.#message;
+      return rest;
+    }
     if (event.type === 'message_delta' && event.usage !== undefined) {
       const { input_tokens = 0, output_tokens = 0, cache_read_input_tokens = 0 } = event.usage;
       this.#contextUsed =
@@ -203,9 +211,14 @@ export class ClaudeTranslator {
 
   #blocks(message: Extract<ClaudeMessage, { type: 'assistant' }>): ClaudeMeaning[] {
     const parent = message.parent_tool_use_id ?? undefined;
+    const { id: messageId } = message.message;
+    // Where its stream broke off the program asks again without one; what it says of a failure comes with the result.
+    const isWhole = messageId !== undefined && messageId !== this.#live && message.error === undefined;
     return blocksOf(message.message.content).flatMap((block): ClaudeMeaning[] => {
       const { type, id, name, input = {}, text } = block;
       if (parent !== undefined && text !== undefined && text !== '') return says(subagentText(parent, type, text));
+      const words = parent === undefined && isWhole ? this.#unstreamed(block, messageId) : undefined;
+      if (words !== undefined) return words;
       // A question is shown as a question.
       if (type !== 'tool_use' || id === undefined || name === undefined || name === 'AskUserQuestion') return [];
       this.#calls.set(id, { name, input });
@@ -213,6 +226,17 @@ export class ClaudeTranslator {
       if (planTools.has(name)) return [used];
       return [...says(claudeCall({ id, name, input, messageId: message.message.id, parent }, this.#folder)), used];
     });
+  }
+
+  /** Words that did not come one by one. */
+  #unstreamed({ type, text, thinking }: ClaudeBlock, messageId: string): ClaudeMeaning[] | undefined {
+    if (type === 'thinking' && typeof thinking === 'string') return says(thought(thinking, messageId));
+    if (type !== 'text' || text === undefined || text === '') return undefined;
+    this.#message = messageId;
+    const gap = this.#paragraph();
+    this.#hasText = true;
+    this.#streamed = messageId;
+    return [...gap, ...says(partial(text, messageId))];
   }
 
   #toolResults(message: Extract<ClaudeMessage, { type: 'user' }>): ClaudeMeaning[] {

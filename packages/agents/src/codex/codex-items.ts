@@ -56,7 +56,7 @@ export function itemCancelled(item: Item): Said {
 
 function outcomeOf(item: Item): ToolOutcome {
   const failed = item.status === 'failed' || item.status === 'declined';
-  const parts = pictures(item.result);
+  const parts = partsOf(item.result);
   const extra = extraOf(item);
   return {
     text: outputOf(item),
@@ -222,12 +222,14 @@ function contentText(result: Json | null | undefined): string {
   return content.map((part: Json) => textAt(part, 'text') ?? `[${textAt(part, 'type') ?? 'content'}]`).join('\n');
 }
 
-function pictures(result: Json | null | undefined): readonly Part[] {
+/** None where all of it is text. */
+function partsOf(result: Json | null | undefined): readonly Part[] {
   const content = memberOf(result ?? undefined, 'content');
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((part: Json) => {
+  if (!Array.isArray(content) || content.every((part: Json) => textAt(part, 'data') === undefined)) return [];
+  return content.map((part: Json): Part => {
     const data = textAt(part, 'data');
-    return data === undefined ? [] : [{ inlineData: { mimeType: textAt(part, 'mimeType') ?? 'image/png', data } }];
+    if (data === undefined) return { text: textAt(part, 'text') ?? `[${textAt(part, 'type') ?? 'content'}]` };
+    return { inlineData: { mimeType: textAt(part, 'mimeType') ?? 'image/png', data } };
   });
 }
 

@@ -205,7 +205,7 @@ export class CodexRequests {
   #askForm(
     requestId: JsonRpcId,
     questions: readonly FormQuestion[],
-    { content, attempt }: { readonly content: JsonObject; readonly attempt: number },
+    { content, attempt, hint }: { readonly content: JsonObject; readonly attempt: number; readonly hint?: string },
   ): CodexStep {
     const [current, ...rest] = questions;
     if (current === undefined) return { kind: 'respond', requestId, result: { action: 'accept', content } };
@@ -214,11 +214,15 @@ export class CodexRequests {
       const read = 'error' in answered ? undefined : current.read(answered.value);
       if (read === undefined) return { kind: 'respond', requestId, result: { action: 'cancel', content: null } };
       if (read.ok) return this.#askForm(requestId, rest, { content: { ...content, ...read.value }, attempt: 1 });
-      if (attempt < formAttemptsMax) return this.#askForm(requestId, questions, { content, attempt: attempt + 1 });
+      if (attempt < formAttemptsMax) {
+        const again = `Please answer with ${read.error}.`;
+        return this.#askForm(requestId, questions, { content, attempt: attempt + 1, hint: again });
+      }
       return { kind: 'respond', requestId, result: { action: 'decline', content: null } };
     };
     this.#open.set(id, { requestId, answer });
-    const { question, options, context } = current;
+    const { question, options, multiple } = current;
+    const lines = [current.context, hint].filter((line) => line !== undefined);
     return {
       kind: 'say',
       output: said({
@@ -226,7 +230,8 @@ export class CodexRequests {
         id,
         question,
         ...(options === undefined ? {} : { options: [...options] }),
-        ...(context === undefined ? {} : { context }),
+        ...(multiple ? { multiple } : {}),
+        ...(lines.length === 0 ? {} : { context: lines.join('\n') }),
       }),
     };
   }

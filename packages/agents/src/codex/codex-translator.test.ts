@@ -77,3 +77,19 @@ test('limits of the account are kept when they are known, and told when one is r
     ],
   );
 });
+
+test('work whose beginning was not told is seen with its end, and what is told twice is seen once', () => {
+  const translator = new CodexTranslator();
+  const item = { type: 'commandExecution', id: 'c1', command: 'ls', status: 'completed', aggregatedOutput: 'a' };
+  const told = (method: string) =>
+    translator.read(`item/${method}`, { threadId: 't', item }).map((meaning) => {
+      return meaning.kind === 'say' && meaning.output.kind === 'message' ? meaning.output.raw.type : meaning.kind;
+    });
+  const whole = ['tool_call', 'began', 'done', 'tool_result'];
+  expect(told('completed')).toEqual(whole);
+  expect(told('completed')).toEqual([]);
+  expect([...told('started'), ...told('started'), ...told('completed')]).toEqual(whole);
+  told('started');
+  expect(translator.close()).toHaveLength(1);
+  expect(told('completed')).toEqual([]);
+});

@@ -46,6 +46,9 @@ type CodexTurn = Extract<CodexNotification, { method: 'turn/completed' }>['param
 const quiet =
   /^(thread\/(started|status|readState|settings|name|queue|goal|prediction|environment)|account\/|skills\/|remoteControl\/|app\/|hook\/|turn\/diff|item\/(commandExecution|fileChange)\/|rawResponse|model\/|process\/|fs\/|codex\/event\/)/;
 
+/** Of so much that is over the ids are remembered. */
+const overMax = 10_000;
+
 const notLoggedIn =
   'codex is not logged in: run `codex login` in a terminal, or give this agent the key of its provider in its `env`';
 
@@ -56,6 +59,8 @@ export class CodexTranslator {
   readonly #thought = new ThoughtPieces();
   /** Work that has begun and not ended, by id. */
   readonly #work = new Map<string, Item>();
+  /** Work that has ended, or whose turn has: told again, it is not new. */
+  readonly #over = new Set<string>();
   readonly #totals = new Map<string, CodexTokens>();
   readonly #unknown = new Set<string>();
   #root: string | undefined;
@@ -91,6 +96,7 @@ export class CodexTranslator {
     this.threads.clear();
     const open = [...this.#work.values()];
     this.#work.clear();
+    for (const { id } of open) this.#isOver(id);
     return open.map(itemCancelled);
   }
 
@@ -115,7 +121,7 @@ export class CodexTranslator {
       case 'item/started':
         return this.#itemStarted(notice.params.item, undefined);
       case 'item/completed':
-        return this.#itemCompleted(notice.params.item);
+        return this.#itemCompleted(notice.params.item, undefined);
       case 'item/agentMessage/delta':
       case 'item/plan/delta':
         return this.#words(notice.params.itemId, notice.params.delta);
@@ -171,7 +177,7 @@ export class CodexTranslator {
       case 'item/started':
         return this.#itemStarted(notice.params.item, parent);
       case 'item/completed':
-        if (notice.params.item.type !== 'agentMessage') return this.#itemCompleted(notice.params.item);
+        if (notice.params.item.type !== 'agentMessage') return this.#itemCompleted(notice.params.item, parent);
         return says(...this.threads.said(threadId, notice.params.item.text ?? ''));
       case 'item/commandExecution/outputDelta':
         return [{ kind: 'output', callId: notice.params.itemId, text: notice.params.delta }];
@@ -188,7 +194,10 @@ export class CodexTranslator {
 
   #itemStarted(item: Item, parent: string | undefined): CodexMeaning[] {
     if (!isWork(item)) return this.#restOfThought();
+    const isKnown = this.#work.has(item.id);
     this.#work.set(item.id, item);
+    this.#over.delete(item.id);
+    if (isKnown) return this.#restOfThought();
     if (isDelegation(item)) this.threads.delegated(item);
     return [...this.#restOfThought(), ...says(itemStarted(item, parent)), { kind: 'began', item }];
   }
@@ -202,12 +211,23 @@ export class CodexTranslator {
     return [...this.#restOfThought(), ...says(...gap, partial(delta, itemId))];
   }
 
-  #itemCompleted(item: Item): CodexMeaning[] {
+  #itemCompleted(item: Item, parent: string | undefined): CodexMeaning[] {
     if (item.type === 'agentMessage' || item.type === 'plan') return this.#messageCompleted(item);
     // A sub-agent's call ends with its thread.
-    if (isDelegation(item) || !this.#work.delete(item.id)) return [];
+    if (isDelegation(item) || !isWork(item)) return [];
+    // One whose beginning was not told is seen, and held to the rules, all the same.
+    const isTold = this.#work.has(item.id) || this.#over.has(item.id);
+    const begun = isTold ? [] : this.#itemStarted(item, parent);
+    if (!this.#work.delete(item.id)) return [];
+    this.#isOver(item.id);
     // What it has written up to now comes before its result.
-    return [{ kind: 'done', item }, ...says(itemCompleted(item))];
+    return [...begun, { kind: 'done', item }, ...says(itemCompleted(item))];
+  }
+
+  #isOver(id: string): void {
+    this.#over.add(id);
+    const [oldest] = this.#over;
+    if (this.#over.size > overMax && oldest !== undefined) this.#over.delete(oldest);
   }
 
   #messageCompleted(item: Item): CodexMeaning[] {

@@ -101,6 +101,11 @@ const scenes = {
     await stopped;
     return end('cancelled');
   },
+  async fills() {
+    update({ sessionUpdate: 'usage_update', used: 7, size: 100 });
+    update({ sessionUpdate: 'usage_update', used: 9, size: 100 });
+    return end();
+  },
   async billed() {
     update({ sessionUpdate: 'usage_update', used: 7, size: 100, cost: { amount: 0.5, currency: 'USD' } });
     return { stopReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 1 } };

@@ -160,6 +160,12 @@ const prompts = {
       ),
     );
   },
+  async colours() {
+    const colour = { type: 'array', title: 'Colours', items: { enum: ['red', 'green'] } };
+    const requestedSchema = { type: 'object', properties: { colour }, required: ['colour'] };
+    const request = { serverName: 'paint', mode: 'form', message: 'Which?', requestedSchema };
+    answer(JSON.stringify(await ask('mcpServer/elicitation/request', request)));
+  },
   async choose() {
     const options = [
       { label: 'SQLite', description: 'one file' },

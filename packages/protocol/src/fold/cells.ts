@@ -1,4 +1,5 @@
 import type { FileChange, Location } from '../agent-event.ts';
+import { JsonRecord } from '../json-value.ts';
 import type { LlmContent, Part } from '../llm-content.ts';
 import type { StoredEvent } from '../stored-event.ts';
 import type { Entry, TextEntry, Tool } from './session-view.ts';
@@ -71,6 +72,13 @@ export function retellTool(cell: ToolCell, { args, title, kind, ...touched }: Ev
   setTool(cell, { args, title: title ?? entry.title, toolKind: kind ?? entry.toolKind, ...touchedOf(touched) });
 }
 
+/** Beside what it does now an agent tells what it was given, where that came late. */
+export function updateTool(cell: ToolCell, { status, extra, ...touched }: EventOf<'functionCallUpdate'>): void {
+  const { args } = cell.entry;
+  const told = JsonRecord.safeParse(extra?.args);
+  setTool(cell, { status: status ?? undefined, args: told.success ? told.data : args, ...touchedOf(touched) });
+}
+
 export function writeOutput(cell: ToolCell, text: string): void {
   const output = cell.entry.output + text;
   const isTooLong = output.length > 2 * outputCharactersMax;
@@ -94,7 +102,7 @@ export function shownTool(cell: ToolCell): Tool {
   return cell.entry;
 }
 
-export function touchedOf(said: {
+function touchedOf(said: {
   readonly locations?: Location[] | undefined;
   readonly changes?: FileChange[] | undefined;
 }): Partial<Pick<Tool, 'locations' | 'changes'>> {

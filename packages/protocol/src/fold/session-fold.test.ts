@@ -180,6 +180,19 @@ describe('calls', () => {
     expect(tools(done)).toMatchObject([{ status: undefined, changes: [] }]);
   });
 
+  test('what a call was given is what was told of it last', () => {
+    const given: PublicEvent = {
+      type: 'functionCallUpdate',
+      callId: 'c1',
+      status: null,
+      extra: { args: { command: 'pwd' } },
+    };
+    const busy: PublicEvent = { type: 'functionCallUpdate', callId: 'c1', status: 'busy', extra: { args: 'odd' } };
+    expect(tools(viewOf(start('x'), call('c1'), given, busy))).toMatchObject([
+      { args: { command: 'pwd' }, status: 'busy' },
+    ]);
+  });
+
   test('of an output without end the end is kept', () => {
     const fold = new SessionFold().takeAll(stored([start('x'), call('c1')]));
     for (let seq = 3; seq < 1_500; seq++)

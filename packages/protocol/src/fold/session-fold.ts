@@ -8,7 +8,7 @@ import {
   retellTool,
   setTool,
   type ToolCell,
-  touchedOf,
+  updateTool,
   writeOutput,
 } from './cells.ts';
 import { emptyQueue, queueAfter } from './queue-fold.ts';
@@ -279,7 +279,7 @@ export class SessionFold {
     known.turn.changed();
     switch (event.type) {
       case 'functionCallUpdate':
-        setTool(cell, { status: event.status ?? undefined, ...touchedOf(event) });
+        updateTool(cell, event);
         return cell;
       case 'toolOutput':
         writeOutput(cell, event.text);

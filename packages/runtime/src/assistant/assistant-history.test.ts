@@ -87,3 +87,9 @@ test('a file of a message is a piece in its place; one that is gone is told; tex
     },
   ]);
 });
+
+test('a result that is cut has no half character, which a provider would refuse with all that was said', () => {
+  const text = resultText('😀'.repeat(150_000).replace(/^/, 'x'));
+  expect(text).toMatch(/\n\[cut after 200000 of 300001 characters\]$/);
+  expect(text).toBe(text.toWellFormed());
+});

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import { firstOfText, type Json, type JsonObject } from '@concerto/base';
 import {
   type AgentEvent,
   type CallOutcome,
@@ -46,7 +46,7 @@ export function textWithFiles(value: Json, files: readonly Part[]): string {
 export function resultText(value: Json): string {
   const text = wholeText(value);
   if (text.length <= resultCharactersMax) return text;
-  return `${text.slice(0, resultCharactersMax)}\n[cut after ${resultCharactersMax} of ${text.length} characters]`;
+  return `${firstOfText(text, resultCharactersMax)}\n[cut after ${resultCharactersMax} of ${text.length} characters]`;
 }
 
 export function resultEvent({ id, name }: AssistantCall, { value, files }: WithFiles): AgentEvent {

@@ -1,3 +1,4 @@
+import { beginningOfText, firstOfText } from '@concerto/base';
 import type { Usage, UsageSource } from '@concerto/protocol';
 import type { Said } from './assistant-history.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
@@ -57,7 +58,7 @@ function transcriptOf(said: readonly Said[], max = transcriptMax): string {
   const text = said.map(lineOf).join('\n');
   if (text.length <= max) return text;
   const half = Math.floor(max / 2);
-  return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
+  return `${firstOfText(text, half)}\n[…]\n${text.slice(-half).replace(/^[\udc00-\udfff]/, '')}`;
 }
 
 function lineOf(one: Said): string {
@@ -76,5 +77,5 @@ function lineOf(one: Said): string {
 }
 
 function cut(text: string): string {
-  return text.length <= quotedMax ? text : `${text.slice(0, quotedMax)}…`;
+  return beginningOfText(text, quotedMax);
 }

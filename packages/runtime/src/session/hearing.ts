@@ -17,6 +17,7 @@ import { notSilent, toldSilent } from './told-silent.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
+import { WholeCharacters } from './whole-characters.ts';
 import type { KeptLine } from './words-ahead.ts';
 import type { WorkerJournal } from './worker-journal.ts';
 
@@ -53,6 +54,7 @@ export class Hearing {
   /** Names of the calls under way, for their results. */
   readonly #tools = new Map<string, string>();
   readonly #ids: MessageIds;
+  readonly #characters = new WholeCharacters();
   /** Of what is being passed on. */
   #at: WorkerPlace | undefined;
   /** Of the last that had one. */
@@ -149,7 +151,7 @@ export class Hearing {
       this.#at = output.at;
       this.#heardTo = output.at ?? this.#heardTo;
       const meaning = this.#meaning(output);
-      const shown = this.#named(meaning.shown);
+      const shown = this.#characters.in(this.#named(meaning.shown));
       const told = this.#namedEnd(meaning.told);
       const isKnown = isHeard(this.#at, this.#parts.heard);
       const line = isKnown ? undefined : this.#keep(output, told);
@@ -290,7 +292,7 @@ export class Hearing {
         return;
       }
       case 'usage':
-        this.#untold = undefined;
+        if (isSomething(told)) this.#untold = undefined;
         await writer.tell(Object.assign(said, told), this.#heardTo);
         return;
       case 'process-exited':
@@ -336,6 +338,11 @@ export class Hearing {
     const message = `${problem}; \`concerto doctor ${entry.name}\` shows how it should look`;
     return { type: 'subagentAddJson', callId: incarnation.callId, title: 'log', data: { level: 'warn', message } };
   }
+}
+
+/** One may tell no more than how full its model's window is. */
+function isSomething({ usage }: Extract<Told, { type: 'usage' }>): boolean {
+  return usage.inputTokens > 0 || usage.outputTokens > 0 || (usage.costMicroUsd ?? 0) > 0;
 }
 
 /** The program that called the worker has handlers for what it asks, and hears it in this turn of it. */

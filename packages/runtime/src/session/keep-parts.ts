@@ -1,5 +1,6 @@
 import type { Blobs, EventLog } from '@concerto/log';
-import { fileOf, type LlmContent, type Part, type WorkEvent } from '@concerto/protocol';
+import { fileOf, type LlmContent, Part, type WorkEvent } from '@concerto/protocol';
+import * as z from 'zod';
 import { inlineBytesMax, storedPart } from './take-content.ts';
 import type { Tenure } from './tenure.ts';
 
@@ -15,8 +16,18 @@ export type KeepingPlace = {
 function hasLargePart(parts: readonly Part[]): boolean {
   return parts.some((part) => {
     const file = fileOf(part);
-    return file?.at.kind === 'inline' && (file.bytes ?? 0) > inlineBytesMax;
+    if (file?.at.kind === 'inline') return (file.bytes ?? 0) > inlineBytesMax;
+    return hasLargePart(answerIn(part)?.functionResponse.parts ?? []);
   });
+}
+
+/** Pictures and other files stand within the answer of a call. */
+const Answer = z.looseObject({
+  functionResponse: z.looseObject({ name: z.string(), response: z.record(z.string(), z.json()), parts: z.array(Part) }),
+});
+
+function answerIn(part: Part): z.infer<typeof Answer> | undefined {
+  return 'functionResponse' in part ? Answer.safeParse(part).data : undefined;
 }
 
 /** The parts of an event that is about to be written: what is large is kept beside the session. */
@@ -26,8 +37,15 @@ export async function keepLargeParts(parts: readonly Part[], place: KeepingPlace
 }
 
 /** The same bytes are the same file, however often it is tried. */
-async function keptPart(part: Part, { session, log, blobs }: KeepingPlace): Promise<Part> {
+async function keptPart(part: Part, place: KeepingPlace): Promise<Part> {
+  const { session, log, blobs } = place;
   const file = fileOf(part);
+  const answer = answerIn(part);
+  if (answer !== undefined) {
+    const { functionResponse } = answer;
+    const parts = await Promise.all(functionResponse.parts.map((one) => keptPart(one, place)));
+    return { ...answer, functionResponse: { ...functionResponse, parts } };
+  }
   if (file?.at.kind !== 'inline' || (file.bytes ?? 0) <= inlineBytesMax) return part;
   const blob = await blobs.put(file.mimeType, [Buffer.from(file.at.data, 'base64')]);
   for (const use of blobs.usesOf(session, [blob.handle])) await log.putDocument(use);

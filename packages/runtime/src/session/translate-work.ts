@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import { firstOfText, type Json, type JsonObject } from '@concerto/base';
 import {
   type AgentMessageId,
   type CallOutcome,
@@ -122,7 +122,7 @@ function fileChange({ path, kind = 'edit', moved_to: movedTo, patch = '', added,
     patch:
       patch.length <= patchCharactersMax
         ? patch
-        : `${patch.slice(0, patchCharactersMax)}\n[cut after ${patchCharactersMax} of ${patch.length} characters]`,
+        : `${firstOfText(patch, patchCharactersMax)}\n[cut after ${patchCharactersMax} of ${patch.length} characters]`,
     added: added ?? countLines(patch, '+'),
     removed: removed ?? countLines(patch, '-'),
   };
