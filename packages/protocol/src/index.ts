@@ -173,7 +173,7 @@ export {
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { Insight, type InsightFigures } from './insight.ts';
 export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
-export { JsonValue } from './json-value.ts';
+export { JsonRecord, JsonValue } from './json-value.ts';
 export { DoctorFinding, DoctorReport, KeptAgentList, KeptAgentRow, StopServer } from './kept.ts';
 export {
   type FilePart,

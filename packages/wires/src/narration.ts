@@ -1,8 +1,9 @@
-import { unreachable } from '@concerto/base';
+import { canonicalJson, unreachable } from '@concerto/base';
 import {
   emptyQueue,
   type FoldedEvent,
   isTurnCall,
+  JsonRecord,
   type LlmContent,
   noUsage,
   queueAfter,
@@ -269,6 +270,18 @@ export class Narration {
     return [{ tell: wasTold ? 'call-retold' : 'call-args', call }];
   }
 
+  /** Beside what a call does now an agent may tell what it was given. */
+  #givenLate({ callId, extra }: EventOf<'functionCallUpdate'>): readonly Told[] {
+    const known = this.#calls.get(callId);
+    if (known === undefined || extra?.args === undefined) return [];
+    const given = JsonRecord.safeParse(extra.args);
+    const { isTold, call } = known;
+    if (!given.success || (isTold && canonicalJson(given.data) === canonicalJson(call.args))) return [];
+    known.call = { ...call, args: given.data };
+    known.isTold = true;
+    return [{ tell: isTold ? 'call-retold' : 'call-args', call: known.call }];
+  }
+
   /** A call that is decided about or over will not say its arguments any more. */
   #tellArgs(callId: string | undefined): readonly Told[] {
     const known = callId === undefined ? undefined : this.#calls.get(callId);
@@ -288,7 +301,7 @@ export class Narration {
       case 'functionCallUpdate': {
         const known = this.#calls.get(event.callId);
         if (known !== undefined) known.call = withTouched(known.call, event);
-        return [{ tell: 'call-status', callId, status: event.status }];
+        return [...this.#givenLate(event), { tell: 'call-status', callId, status: event.status }];
       }
       case 'functionResult':
         if (!isTurn) return this.#result(event);

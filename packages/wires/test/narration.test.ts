@@ -1,3 +1,5 @@
+import type { Json } from '@concerto/base';
+import type { PublicEvent } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
 import { AguiFold } from '../src/index.ts';
 import { Narration } from '../src/narration.ts';
@@ -94,4 +96,24 @@ test('a text that was corrected replaces what was said', () => {
     type: 'MESSAGES_SNAPSHOT',
     messages: [{ id: 'm', role: 'assistant', content: 'two' }],
   });
+});
+
+test('what a call was given may be told late, beside what it does: once, and again only where it is something else', () => {
+  const at = new Date(0).toISOString();
+  const call: PublicEvent = { type: 'functionCall', callId: 'c1', name: 'Bash', args: {} };
+  const given = (args: Json): PublicEvent => ({
+    type: 'functionCallUpdate',
+    callId: 'c1',
+    status: null,
+    extra: { args },
+  });
+  const said = [call, given('odd'), given({ command: 'pwd' }), given({ command: 'pwd' }), given({ command: 'ls' })];
+  const narration = new Narration();
+  const all = said.flatMap((event, index) => narration.take({ ...event, at, seq: index + 1 }));
+  const calls = all.filter((each) => 'call' in each).map((each) => ({ tell: each.tell, args: each.call.args }));
+  expect(calls).toEqual([
+    { tell: 'call-began', args: {} },
+    { tell: 'call-args', args: { command: 'pwd' } },
+    { tell: 'call-retold', args: { command: 'ls' } },
+  ]);
 });
