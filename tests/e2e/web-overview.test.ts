@@ -126,6 +126,8 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
   await page.waitForURL(`**/sessions/${first}`);
   await page.keyboard.press('w');
   await page.getByRole('heading', { name: 'Release' }).waitFor();
+  // What is written before the question is there is not sent as its answer unseen.
+  await page.getByText('Answers: Shall I tag 2.0?').waitFor();
   await page.getByLabel('Message', { exact: true }).fill('yes');
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: '1 waiting' }).waitFor();
