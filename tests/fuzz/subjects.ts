@@ -7,7 +7,7 @@ import { encodeEvent, parseAgentLine, readStoredEvent } from '@concerto/protocol
 import { createSignalParser, mergeEvents, type SignalEvent } from '@concerto/signals';
 import { createVm, run } from '@concerto/vm';
 import { checkText, fuzzCase, readCorpus } from '../../packages/language/test/fuzz.ts';
-import { translate } from '../../packages/runtime/src/session/translate.ts';
+import { translate } from '../../packages/runtime/src/agent/translate.ts';
 import { type CalledApp, callApp } from '../../packages/server/test/called-app.ts';
 import { type Dice, mutatedJson, mutatedText, type Texts } from './mutate.ts';
 import { wireNames, wireSubject } from './wire-subjects.ts';

@@ -4,8 +4,8 @@ import type { IrModule } from '@concerto/ir';
 import type { Prices } from '@concerto/models';
 import type { Budget, OnTimeout, Rule, SessionKind } from '@concerto/protocol';
 import type { AssistantSpec } from './assistant/assistant-spec.ts';
+import type { ProgramTerminal } from './conducting/program-terminal.ts';
 import type { ProgramLimits } from './program/program-limits.ts';
-import type { ProgramTerminal } from './session/program-terminal.ts';
 
 /** A program that is ready to run, as the manifest names it. */
 export type LoadedProgram = {

@@ -11,11 +11,11 @@ import type {
 } from '@concerto/agents';
 import type { AgentSandbox, SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
 import type { Rests } from '@concerto/session';
+import type { OwnProcessNotes } from './agent/process-register.ts';
 import type { CatalogEntry } from './catalog.ts';
-import type { OwnerWriter } from './session/owner-writer.ts';
-import type { OwnProcessNotes } from './session/process-register.ts';
+import type { OwnerWriter } from './owner/owner-writer.ts';
+import type { WorkerJournal } from './owner/worker-journal.ts';
 import type { Tenure } from './session/tenure.ts';
-import type { WorkerJournal } from './session/worker-journal.ts';
 
 /** A request before it has its id. */
 export type Suspend = SuspendEvent extends infer Event

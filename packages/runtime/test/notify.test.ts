@@ -9,7 +9,7 @@ import type { OverviewEvent } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { Notifier, type NotifierOptions, systemClock } from '../src/index.ts';
 import { isPrivateAddress } from '../src/network/private-address.ts';
-import { overviewStream } from '../src/session/overview.ts';
+import { overviewStream } from '../src/overview/overview.ts';
 import { settle, VirtualClock } from './virtual-clock.ts';
 
 type Got = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string };

@@ -2,13 +2,13 @@ import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
 import { addUsage, type PublicEvent, type SuspendEvent, type Usage } from '@concerto/protocol';
 import { isRequest, type ReplayedAnswer } from '@concerto/rules';
+import { entryOf } from '../conducting/program-sessions.ts';
+import { failureText } from '../conducting/program-words.ts';
 import type { Machines, ProgramRequest } from '../program/machine/machine.ts';
 import type { AgentHearer, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { defaultLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
-import { entryOf } from '../session/program-sessions.ts';
-import { failureText } from '../session/program-words.ts';
 import { questionOf, wordOf } from './session-words.ts';
 import { answerIn, textIn } from './supervised-session.ts';
 

@@ -2,8 +2,8 @@ import type { AgentPrompt } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type PublicEvent, readDecision, type SuspendEvent } from '@concerto/protocol';
 import type { Request } from '@concerto/session';
+import type { ChildSessions } from '../children/child-sessions.ts';
 import type { AgentHearer, Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
-import type { ChildSessions } from '../session/child-sessions.ts';
 import { SessionGrowth } from '../session/session-growth.ts';
 import { questionOf, wordOf } from './session-words.ts';
 

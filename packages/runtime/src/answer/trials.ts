@@ -24,11 +24,11 @@ import type { Catalog, LoadedProgram } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
 import type { Machines } from '../program/machine/machine.ts';
 import { testProgram } from '../program/test-program.ts';
-import type { RuleBook } from '../session/rule-book.ts';
-import { ruledAs } from '../session/ruled-as.ts';
 import { refusal, type ServiceRefusal } from '../session/service-refusal.ts';
 import { pastSessions } from './past-sessions.ts';
 import { replaySupervisor } from './replay-supervisor.ts';
+import type { RuleBook } from './rule-book.ts';
+import { ruledAs } from './ruled-as.ts';
 
 const triedWithinMs = 30_000;
 const answerWithinMs = 2_000;

@@ -2,12 +2,12 @@ import type { AgentVerb } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { couldNotStart, openRequests, promptProgress, type SessionState, statusOf } from '@concerto/session';
 import * as z from 'zod';
+import { folderOf } from '../answer/request-risk.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
+import type { ChildSessions } from '../children/child-sessions.ts';
 import type { Clock } from '../ports.ts';
-import type { ChildSessions } from '../session/child-sessions.ts';
-import { folderOf } from '../session/request-risk.ts';
 import { SessionGrowth } from '../session/session-growth.ts';
-import { makeWorktree, worktreeWish } from '../session/worktrees.ts';
+import { makeWorktree, worktreeWish } from '../start/worktrees.ts';
 import { leftToNext, orAborted } from './assistant-gate.ts';
 import { isObject } from './assistant-result.ts';
 

@@ -1,5 +1,5 @@
 import type { Request } from '@concerto/session';
-import { replyTo } from '../session/translate.ts';
+import { replyTo } from '../agent/translate.ts';
 import type { AssistantCall, CallResult } from './assistant-history.ts';
 import type { AssistantTool } from './assistant-tools.ts';
 import type { Steer } from './assistant-turn.ts';

@@ -1,6 +1,6 @@
 import type { McpContent, ModelPiece } from '@concerto/models';
 import { fileOf, fileWords, type Part } from '@concerto/protocol';
-import { type KeepingPlace, keepLargeParts } from '../session/keep-parts.ts';
+import { type KeepingPlace, keepLargeParts } from '../contents/keep-parts.ts';
 
 /** Of the files that were read for the model, so that each step need not read them all again. */
 const rememberedMax = 32 * 1024 * 1024;

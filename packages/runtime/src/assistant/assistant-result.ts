@@ -8,7 +8,7 @@ import {
   type Part,
   textOf,
 } from '@concerto/protocol';
-import { contentIn } from '../session/session-contents.ts';
+import { contentIn } from '../contents/session-contents.ts';
 import type { AssistantCall } from './assistant-history.ts';
 
 /** What one function may give the model to read; more is cut, with a note, so that it cannot fill the window. */

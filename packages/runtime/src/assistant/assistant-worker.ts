@@ -2,9 +2,9 @@ import { AgentError, type AgentPrompt, type AgentSettings, type AgentVerb } from
 import type { Json, JsonObject } from '@concerto/base';
 import { ModelFailure } from '@concerto/models';
 import type { Request } from '@concerto/session';
+import type { ChildrenBudget, ChildrenBudgetOptions } from '../children/children-budget.ts';
+import { MessageQueue } from '../message-queue.ts';
 import type { Clock, MintId } from '../ports.ts';
-import type { ChildrenBudget, ChildrenBudgetOptions } from '../session/children-budget.ts';
-import { MessageQueue } from '../session/message-queue.ts';
 import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import type { AssistantAgents } from './assistant-agents.ts';
 import { type CutShort, type CutStep, cutStep } from './assistant-cut-short.ts';

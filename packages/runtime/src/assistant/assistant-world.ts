@@ -4,9 +4,9 @@ import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GroupProcess } from '@concerto/agents';
 import type { Json } from '@concerto/base';
+import { whereItLeads } from '../answer/where-it-leads.ts';
+import { typeOfBytes } from '../contents/file-type.ts';
 import { performHttp } from '../program/perform-http.ts';
-import { typeOfBytes } from '../session/file-type.ts';
-import { whereItLeads } from '../session/where-it-leads.ts';
 import { WithFiles } from './assistant-result.ts';
 
 /** Where an assistant works, and what its processes carry so that they are found should we be killed. */

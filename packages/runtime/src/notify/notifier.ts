@@ -1,6 +1,6 @@
 import type { EventLog } from '@concerto/log';
+import { overviewStream } from '../overview/overview.ts';
 import type { Clock, Report } from '../ports.ts';
-import { overviewStream } from '../session/overview.ts';
 import { becomeDue, type Notice, type NoticeRules, NoticeState, nextLook, noticed, type Owed } from './notice-book.ts';
 import { type NotifyCommand, runCommand } from './run-command.ts';
 import { NotTaken, sendWebhook, type Webhook } from './send-webhook.ts';

@@ -1,6 +1,6 @@
 import { memoryEventLog } from '@concerto/log';
 import { expect, test } from 'vitest';
-import { readInsight } from './insight.ts';
+import { readInsight } from '../overview/insight.ts';
 import { SessionIndex } from './session-index.ts';
 
 const log = memoryEventLog({ now: Date.now });
