@@ -89,6 +89,17 @@ describe('pages of other origins', () => {
           });
           const { runId } = await started.json();
           const wrong = await fetch(`${server}/api/sessions/none`, { headers: { authorization: `Bearer ${secret}` } });
+          // A header of a protocol that is spoken here, and one of the answer.
+          const spoken = await fetch(`${server}/mcp`, {
+            method: 'POST',
+            headers: {
+              authorization: `Bearer ${secret}`,
+              'content-type': 'application/json',
+              accept: 'application/json, text/event-stream',
+              'mcp-protocol-version': '2025-06-18',
+            },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+          });
           const source = new EventSource(`${server}/api/agent/${runId}/events?token=${secret}`);
           const types: string[] = [];
           await new Promise<void>((resolve, reject) => {
@@ -99,7 +110,7 @@ describe('pages of other origins', () => {
             source.onerror = () => reject(new Error('the stream was refused'));
           });
           source.close();
-          return { wrong: wrong.status, types };
+          return { wrong: wrong.status, spoken: [spoken.status, spoken.headers.has('x-request-id')], types };
         },
         [url, token] as const,
       );
@@ -111,6 +122,7 @@ describe('pages of other origins', () => {
   test('one that is allowed posts, hears the events, and reads a refusal', async () => {
     expect(await run(ours.origin)).toMatchObject({
       wrong: 404,
+      spoken: [200, true],
       types: expect.arrayContaining(['start', 'functionCall', 'content', 'turnComplete', 'complete', 'finish']),
     });
   });

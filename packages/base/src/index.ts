@@ -12,4 +12,4 @@ export { compilePattern, type LinearPattern } from './linear-pattern.ts';
 export { matchesWildcard } from './matches-wildcard.ts';
 export { nearest } from './nearest.ts';
 export { err, ok, type Result } from './result.ts';
-export { strictJson, withoutHalves } from './strict-json.ts';
+export { strictJson, strictValue, withoutHalves } from './strict-json.ts';

@@ -1,3 +1,5 @@
+import type { Json } from './json.ts';
+
 /** Half a character, as JSON writes it; a backslash that was said is two of them, and no beginning of one. */
 const halfOrBackslash = /\\(?:\\|ud[89a-f][0-9a-f]{2})/g;
 
@@ -10,4 +12,11 @@ export function strictJson(value: object): string {
 export function withoutHalves(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replaceAll(halfOrBackslash, (written) => (written === '\\\\' ? written : '\ufffd'));
+}
+
+/** What strict readers take as it is: itself where no half of a character is in it, else the same with `�` for each. */
+export function strictValue<T extends Json | object>(value: T): T {
+  const written = JSON.stringify(value);
+  const strict = withoutHalves(written);
+  return strict === written ? value : JSON.parse(strict);
 }

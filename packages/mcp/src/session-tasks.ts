@@ -1,5 +1,5 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
-import type { Session, TurnOutcome } from '@concerto/protocol';
+import { activeAtOf, type Session, type TurnOutcome } from '@concerto/protocol';
 import { ProseFold } from '@concerto/wires';
 import {
   type CallToolResult,
@@ -97,9 +97,10 @@ async function known(taskId: string, act: () => Promise<Record<string, unknown>>
   }
 }
 
-function fieldsOf({ id, createdAt, updatedAt, status, waiting }: Session) {
+function fieldsOf(session: Session) {
+  const { id, createdAt, status, waiting } = session;
   const statusMessage = waiting === undefined ? status : `${status}: ${waiting.detail}`;
-  return { taskId: id, createdAt, lastUpdatedAt: updatedAt, ttlMs: null, pollIntervalMs, statusMessage };
+  return { taskId: id, createdAt, lastUpdatedAt: activeAtOf(session), ttlMs: null, pollIntervalMs, statusMessage };
 }
 
 /** The task is what the session was begun with: what is said in it afterwards changes nothing about that. */

@@ -9,6 +9,12 @@ import { Rule } from './rules.ts';
 import { AgentSandbox, Offers, SessionParams, SessionSettings } from './session-settings.ts';
 
 export const messageLengthMax = 100_000;
+
+/** In characters, as the schemas count: one that takes two places of a text is one. */
+export function isLongerThanMessage(text: string): boolean {
+  if (text.length <= messageLengthMax) return false;
+  return text.length > 2 * messageLengthMax || Array.from(text).length > messageLengthMax;
+}
 export const titleLengthMax = 200;
 
 /** That a session may be started with. */

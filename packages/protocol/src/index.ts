@@ -144,6 +144,7 @@ export {
   DescribeSession,
   EventPage,
   ForkSession,
+  isLongerThanMessage,
   LifecycleAccepted,
   LifecycleVerb,
   MessageList,

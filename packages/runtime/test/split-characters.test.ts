@@ -7,7 +7,7 @@ const lines = [
   { type: 'tool_call', id: '1', name: 'ls', args: { of: '\ud83d' } },
   { type: 'tool_output', id: '1', text: 'x\ud83d' },
   { type: 'tool_output', id: '1', text: '\ude00y' },
-  { type: 'result' },
+  { type: 'result', text: 'r\ud83d' },
 ];
 
 const agent = `
@@ -29,6 +29,9 @@ test('an agent that splits a character over two messages is heard with the chara
     if (type === 'toolOutput') return [text];
     return type === 'content' ? [content.parts[0].text] : [];
   });
-  expect(texts).toEqual(['a', '😀', '\ufffd', 'x', '😀y']);
+  expect(texts).toEqual(['a', '😀', '\ufffd', 'x', '😀y', 'r\ufffd']);
   expect(entries.filter(({ data }) => data.includes('\\ud'))).toEqual([]);
+  // Nor has what is read of it elsewhere.
+  expect((await stage.sessions.get(id))?.result).toEqual({ text: 'r\ufffd' });
+  expect(JSON.stringify(await stage.sessions.audit(id, { after: 0, limit: 100 }))).not.toContain('\\ud');
 });

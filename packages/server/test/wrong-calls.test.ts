@@ -170,3 +170,17 @@ describe('rules that are tried', () => {
     expect(await tried({ agent: 'echo', request: own })).toMatchObject({ decision: 'pass' });
   });
 });
+
+test('half a character in what is said reaches nobody who reads it; a whole one may be written in any way', async () => {
+  const app = open();
+  const body = String.raw`{"agent":"echo","ifFull":"queue","title":"cut \ud83d","prompt":"whole \ud83D\uDE00, half \uD83D"}`;
+  const { id } = Session.parse(await (await app.ask('/api/sessions', { method: 'POST', body })).json());
+  const pages = await Promise.all(
+    ['/api/sessions', `/api/sessions/${id}`, `/api/sessions/${id}/messages`, `/api/sessions/${id}/audit`].map(
+      async (path) => await (await app.ask(path)).text(),
+    ),
+  );
+  expect(pages.filter((page) => /\\ud/i.test(page))).toEqual([]);
+  expect(pages[0]).toContain('"cut \ufffd"');
+  expect(pages[2]).toContain('"whole 😀, half \ufffd"');
+});

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type { Json, JsonObject } from '@concerto/base';
 import type { ConcertoClient, StartRequest } from '@concerto/client';
-import { liveSettings } from '@concerto/protocol';
+import { activeAtOf, liveSettings } from '@concerto/protocol';
 import * as z from 'zod';
 import { AcpSession } from './acp-session.ts';
 import { AcpError, AcpWire, invalidParams, noSuchMethod } from './acp-wire.ts';
@@ -157,11 +157,11 @@ class AcpAgent {
   async #list(cursor: string | undefined): Promise<Json> {
     const page = await this.#options.client.list({ limit: 50, ...(cursor === undefined ? {} : { cursor }) });
     return {
-      sessions: page.sessions.map(({ id, title, updatedAt, settings }) => ({
-        sessionId: id,
-        cwd: settings?.workingDir ?? process.cwd(),
-        title,
-        updatedAt,
+      sessions: page.sessions.map((session) => ({
+        sessionId: session.id,
+        cwd: session.settings?.workingDir ?? process.cwd(),
+        title: session.title,
+        updatedAt: activeAtOf(session),
       })),
       ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
     };

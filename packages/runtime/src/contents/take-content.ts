@@ -4,6 +4,7 @@ import {
   type FilePart,
   fileOf,
   fileWords,
+  isLongerThanMessage,
   kindsOf,
   type LlmContent,
   messageLengthMax,
@@ -61,7 +62,7 @@ export async function takeContent(
   }
   const objective = { ...said, role: said.role ?? 'user', parts };
   const text = wordsOf(objective);
-  if (text.length === 0 || text.length > messageLengthMax) {
+  if (text.length === 0 || isLongerThanMessage(text)) {
     return err(refusal('invalid_content', `the texts of a message have 1 to ${messageLengthMax} characters`));
   }
   return ok({ text, objective, handles });

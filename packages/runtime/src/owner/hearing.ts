@@ -1,5 +1,5 @@
 import type { OutputPlace } from '@concerto/agents';
-import type { JsonObject } from '@concerto/base';
+import { type JsonObject, strictValue } from '@concerto/base';
 import type { WorkEvent } from '@concerto/protocol';
 import type { Prepare } from '../agent/agent-details.ts';
 import { estimatedUsage } from '../agent/estimated-usage.ts';
@@ -152,7 +152,8 @@ export class Hearing {
       this.#heardTo = output.at ?? this.#heardTo;
       const meaning = this.#meaning(output);
       const shown = this.#characters.in(this.#named(meaning.shown));
-      const told = this.#namedEnd(meaning.told);
+      // Shown events are written so; what is told stands in views, lists and the audit as well.
+      const told = this.#namedEnd(meaning.told && strictValue(meaning.told));
       const isKnown = isHeard(this.#at, this.#parts.heard);
       const line = isKnown ? undefined : this.#keep(output, told);
       this.#noteCalls(shown);

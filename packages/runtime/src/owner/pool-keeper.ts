@@ -29,7 +29,11 @@ const conflictsMax = 100;
 const pageEntries = 1_000;
 
 /** What is read of a session's row. */
-const Row = z.looseObject({ status: z.string().optional(), updatedAt: z.string().optional() });
+const Row = z.looseObject({
+  status: z.string().optional(),
+  updatedAt: z.string().optional(),
+  activeAt: z.string().optional(),
+});
 
 type PoolWish = PoolCommand extends infer C ? (C extends unknown ? Omit<C, 'at'> : never) : never;
 
@@ -158,8 +162,12 @@ export class PoolKeeper {
     const rows = await Promise.all(
       [...this.#pool.slots.keys()].map(async (session) => {
         const row = await this.#rowOf(session);
-        const { status, updatedAt } = row === undefined ? {} : Row.parse(JSON.parse(row.value));
-        return status === 'idle' || status === 'interrupted' ? [{ session, since: updatedAt ?? '' }] : [];
+        const {
+          status,
+          updatedAt = '',
+          activeAt = updatedAt,
+        } = row === undefined ? {} : Row.parse(JSON.parse(row.value));
+        return status === 'idle' || status === 'interrupted' ? [{ session, since: activeAt }] : [];
       }),
     );
     const quiet = rows.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));

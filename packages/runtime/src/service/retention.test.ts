@@ -134,6 +134,20 @@ test('what is old is put away, what is older is deleted, and what is not over is
   expect([await ids(false), await ids(true)]).toEqual([['s_live', 's_new'], []]);
 });
 
+test('how old one is counts from what last happened in it, not from what was put on record afterwards', async () => {
+  await over('s_first');
+  now += day;
+  await over('s_second');
+  now += day;
+  // Its agent's bill comes late.
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  await new SessionStore(log).execute('s_first', { type: 'usage', epoch: 1, usage, at: now, actor: 'runner:r' });
+  const [late] = (await sessions.list({ limit: 10 })).sessions.filter(({ id }) => id === 's_first');
+  expect(late).toMatchObject({ usage, updatedAt: '2026-01-03T00:00:00.000Z', activeAt: '2026-01-01T00:00:00.000Z' });
+  await sweep({ keepSessions: 1 });
+  expect((await sessions.list({ limit: 10 })).sessions.map(({ id }) => id)).toEqual(['s_second']);
+});
+
 test('by size: the oldest that are over go until the rest fits, and never one that is not over', async () => {
   const words = 'x'.repeat(50_000);
   const begin = (id: string) => sessions.start({ id: SessionId.parse(id), agent: 'echo', prompt: words }, caller);

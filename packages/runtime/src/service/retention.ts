@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import { finalStatuses, type Session } from '@concerto/protocol';
+import { activeAtOf, finalStatuses, type Session } from '@concerto/protocol';
 import type { Clock, Report } from '../ports.ts';
 import { removeLeftContents } from './delete-session.ts';
 import type { Sessions } from './sessions.ts';
@@ -66,7 +66,7 @@ export class Retention {
     const now = clock.now();
     for (const [index, session] of over.entries()) {
       if (this.#isClosed) return;
-      const age = now - Date.parse(session.updatedAt);
+      const age = now - Date.parse(activeAtOf(session));
       const isTooMany = keepSessions !== undefined && index >= keepSessions;
       // One whose children are not over yet is deleted the next time.
       if (isTooMany || age >= (deleteAfterMs ?? Number.POSITIVE_INFINITY)) await sessions.delete(session.id, caller);
@@ -104,7 +104,7 @@ export class Retention {
         }
       }
     }
-    return rows.toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+    return rows.toSorted((a, b) => (activeAtOf(a) < activeAtOf(b) ? 1 : -1));
   }
 }
 

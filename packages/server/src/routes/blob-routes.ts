@@ -81,7 +81,5 @@ function readMimeType(c: Context<OnNode>): string {
 }
 
 function tooLarge(): ProblemError {
-  return new ProblemError(413, 'body_too_large', `a file has at most ${blobBytesMax} bytes`, {
-    headers: { connection: 'close' },
-  });
+  return new ProblemError(413, 'body_too_large', `a file has at most ${blobBytesMax} bytes`);
 }

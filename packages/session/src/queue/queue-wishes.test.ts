@@ -243,6 +243,14 @@ describe('messages', () => {
     expect(refusal?.code).toBe(code);
   });
 
+  test('4.6 a character that takes two places of a text is one', () => {
+    const story = new Story().running();
+    const wish = { type: 'enqueue', priority: 'queued', source: 'user' } as const;
+    expect(story.ask({ ...wish, messageId: 'a', content: '😀'.repeat(100_000) })).toBeUndefined();
+    const over = story.ask({ ...wish, messageId: 'b', content: `${'😀'.repeat(100_000)}x` });
+    expect(over?.code).toBe('invalid_content');
+  });
+
   test('4.6 the 101st pending message is refused', () => {
     const story = new Story().running({ capabilities: [] });
     for (let index = 0; index < 100; index++) story.send(`m${index}`);

@@ -1,5 +1,5 @@
 import { err, ok } from '@concerto/base';
-import { type LlmContent, messageLengthMax, withText, wordsOf } from '@concerto/protocol';
+import { isLongerThanMessage, type LlmContent, messageLengthMax, withText, wordsOf } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { wake } from '../session/advance.ts';
 import { type Draft, record, traceOf } from '../session/draft.ts';
@@ -88,7 +88,7 @@ export function badContent({
   readonly objective?: LlmContent | undefined;
 }): Refusal | undefined {
   const lengthMin = objective?.parts.length === 0 ? 0 : 1;
-  if (content.length >= lengthMin && content.length <= messageLengthMax) return undefined;
+  if (content.length >= lengthMin && !isLongerThanMessage(content)) return undefined;
   return { code: 'invalid_content', message: `content must have 1 to ${messageLengthMax} characters` };
 }
 

@@ -41,7 +41,7 @@ export function publicEvents(told: Told): readonly PublicEvent[] {
   let turn = before?.turn.number ?? 0;
   for (const record of records) {
     if (record.type === 'turn-started') turn = record.turn;
-    say(usageEvent(after, record, turn));
+    say(usageEvent(before, record, turn));
   }
   for (const record of records) say(budgetEvent(after, record));
   for (const id of changedMessages(records)) {
@@ -106,9 +106,12 @@ function routedEvent(after: SessionState, record: Extract<SessionRecord, { type:
   };
 }
 
-/** What was used, of what and in which turn, which may be over by the end of the decision: the sum is its reader's. */
-function usageEvent(after: SessionState, record: SessionRecord, turn: number): PublicEvent | undefined {
-  if (record.type !== 'usage-reported' || after.end !== undefined) return undefined;
+/**
+ * What was used, of what and in which turn, which may be over by the end of the decision, as the session may be: the sum
+ * is its reader's. After `finish` nothing is told.
+ */
+function usageEvent(before: SessionState | undefined, record: SessionRecord, turn: number): PublicEvent | undefined {
+  if (record.type !== 'usage-reported' || before?.end !== undefined) return undefined;
   return { type: 'usage', ...record.usage, ...record.source, turn };
 }
 

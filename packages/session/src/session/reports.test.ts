@@ -239,4 +239,14 @@ describe('what the owner reports', () => {
     story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 7 } });
     expect(story.events.at(-1)).toMatchObject({ type: 'usage', inputTokens: 1, outputTokens: 2, cacheReadTokens: 7 });
   });
+
+  test('what was used is told before the end of a session that ends with it, and nothing after that', () => {
+    const story = new Story().running({ once: true, budget: { tokens: 1_000 } });
+    const result = { success: true, href: '/' };
+    const untold = { given: 0, said: 8 };
+    story.report({ type: 'turn-ended', outcome: 'result', value: null, result, untold });
+    expect(story.eventTypes().slice(-5)).toEqual(['turnComplete', 'usage', 'status', 'complete', 'finish']);
+    story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } });
+    expect(story.eventTypes().at(-1)).toBe('finish');
+  });
 });
