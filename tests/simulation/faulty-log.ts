@@ -73,6 +73,13 @@ export class PortGate {
     return result;
   }
 
+  /** What the process of a machine does takes its time. */
+  async machine<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const delay = this.#fate.delay();
+    if (delay > 0) await this.#wait(delay);
+    return await this.pipe(name, work);
+  }
+
   /** A word to an agent's process: it takes no time and fails only by itself, but we may die around it. */
   async pipe<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!this.#alive) return await never<T>();

@@ -62,6 +62,9 @@ function conductor(): CatalogEntry {
 
 const entry = conductor();
 
+/** How the world of a run is made; near and one by one unless it says otherwise. */
+export type Setting = { readonly joins?: boolean; readonly far?: boolean };
+
 type Simulated = {
   /** At each of them the world could have ended. */
   readonly calls: number;
@@ -70,9 +73,9 @@ type Simulated = {
 };
 
 /** One run with programs, their agents, and people who do to both what they may; all of it follows from the seed. */
-export async function simulatePrograms(seed: number, joins: boolean): Promise<Simulated> {
+export async function simulatePrograms(seed: number, setting: Setting): Promise<Simulated> {
   const random = new Random(seed);
-  const world = new World(random.fork(), { programs: [entry], joins });
+  const world = new World(random.fork(), { programs: [entry], ...setting });
   const weather = new Weather(random.fork());
   weather.crashes = random.pick([0, 0.001, 0.004]) ?? 0;
   weather.failures = random.pick([0, 0.002, 0.01]) ?? 0;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { crashEverywhere } from './doom.ts';
 import { faultOf } from './fault-of.ts';
 import { crashAt, simulate } from './simulate.ts';
-import { simulatePrograms } from './simulate-programs.ts';
+import { type Setting, simulatePrograms } from './simulate-programs.ts';
 
 /** Every seed that ever failed; it stays. */
 const onceFailed: readonly number[] = [86, 102, 117, 174, 177, 252, 255, 661, 723, 921, 958, 1210];
@@ -12,7 +12,10 @@ const runs = 250;
 /** Stories in which much is going on: with questions, steering, a pause, an interrupt. */
 const stories = [3, 4];
 const programRuns = 20;
-const programsOnceFailed: readonly number[] = [27, 46, 81, 157, 158, 173, 225];
+const programsOnceFailed: readonly (Setting & { readonly seed: number })[] = [
+  ...[27, 46, 81, 157, 158, 173, 225].map((seed) => ({ seed })),
+  ...[16, 195].map((seed) => ({ seed, far: true })),
+];
 /** Calls at which the world may end, in the runs with programs together. */
 const programCalls = 50_000;
 const programsAgain: readonly number[] = [1, 2, 3, 4];
@@ -45,13 +48,16 @@ describe('nothing acknowledged is lost or doubled', () => {
   }, async () => {
     const failed: string[] = [];
     let calls = 0;
-    const once = programsOnceFailed.map((seed) => ({ seed, joins: false }));
-    const runs = Array.from({ length: programRuns }, (_, index) => ({ seed: first + index, joins: index % 2 === 0 }));
-    for (const { seed, joins } of [...once, ...runs]) {
+    const runs = Array.from({ length: programRuns }, (_, index) => ({
+      seed: first + index,
+      joins: index % 2 === 0,
+      far: index % 4 > 1,
+    }));
+    for (const { seed, ...setting } of [...programsOnceFailed, ...runs]) {
       const fault = await faultOf(async () => {
-        calls += (await simulatePrograms(seed, joins)).calls;
+        calls += (await simulatePrograms(seed, setting)).calls;
       });
-      if (fault !== undefined) failed.push(`seed ${seed}${joins ? ', joined' : ''}: ${fault}`);
+      if (fault !== undefined) failed.push(`seed ${seed} ${JSON.stringify(setting)}: ${fault}`);
     }
     expect(failed).toEqual([]);
     expect(calls).toBeGreaterThan(programCalls);
@@ -59,8 +65,8 @@ describe('nothing acknowledged is lost or doubled', () => {
 
   test('whatever happens to programs and their agents follows from the seed', { timeout: 5 * minute }, async () => {
     for (const seed of programsAgain) {
-      const joins = seed % 2 === 0;
-      expect(await simulatePrograms(seed, joins)).toEqual(await simulatePrograms(seed, joins));
+      const setting = { joins: seed % 2 === 0, far: seed > 2 };
+      expect(await simulatePrograms(seed, setting)).toEqual(await simulatePrograms(seed, setting));
     }
   });
 });

@@ -14,6 +14,7 @@ import {
 } from '@concerto/runtime';
 import type { SessionState } from '@concerto/session';
 import { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
+import { farMachines } from './far-machines.ts';
 import { FakeAgent } from './fake-agent.ts';
 import { type Fate, logBehind, PortGate } from './faulty-log.ts';
 import type { Random } from './random.ts';
@@ -41,6 +42,8 @@ type WorldOptions = {
   readonly programs?: readonly CatalogEntry[];
   /** The store takes an append and what follows from it in another session at once. */
   readonly joins?: boolean;
+  /** Programs compute in another process, as in a server. */
+  readonly far?: boolean;
 };
 
 /** The machine: one store, one clock, agents, and processes that come and go. */
@@ -56,15 +59,17 @@ export class World {
   readonly #random: Random;
   readonly #programs: readonly CatalogEntry[];
   readonly #joins: boolean;
+  readonly #far: boolean;
   readonly #agents = new Map<number, FakeAgent>();
   #pids = 0;
   #names = 0;
   #minted = 0;
 
-  constructor(random: Random, { programs = [], joins = false }: WorldOptions = {}) {
+  constructor(random: Random, { programs = [], joins = false, far = false }: WorldOptions = {}) {
     this.#random = random;
     this.#programs = programs;
     this.#joins = joins;
+    this.#far = far;
   }
 
   mint(prefix: string): string {
@@ -105,6 +110,7 @@ export class World {
           name: `runner-${this.#names}`,
           startAgent: (spec, options) => gate.pipe('startAgent', () => this.#startAgent(gate, spec, options)),
           processes: this.#register(log),
+          ...(this.#far ? { machines: farMachines(gate) } : {}),
         })
       : undefined;
     runner?.start();

@@ -6,8 +6,10 @@ import { buildProgram, readManifest } from '@concerto/language';
 import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
 import { SessionId } from '@concerto/protocol';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import type { CatalogEntry } from '../src/index.ts';
+import type { CatalogEntry, RunnerOptions } from '../src/index.ts';
+import { ownMachines } from '../src/program/machine/own-machine.ts';
 import { openStage, type Stage } from './session-stage.ts';
+import { settle } from './virtual-clock.ts';
 
 const stages: Stage[] = [];
 afterEach(async () => {
@@ -48,8 +50,8 @@ function entry(source: string): CatalogEntry {
   return { kind: 'program', name: 'p', load: () => ok({ module, projectDirectory: directory, mockModels: true }) };
 }
 
-function open(log: EventLog, source: string): Stage {
-  const stage = openStage({ agents: [], entries: [entry(source)], log });
+function open(log: EventLog, source: string, machines?: RunnerOptions['machines']): Stage {
+  const stage = openStage({ agents: [], entries: [entry(source)], log, ...(machines && { machines }) });
   stages.push(stage);
   return stage;
 }
@@ -80,6 +82,68 @@ test('a program that waits goes on with the next owner after a planned stop', as
   const complete = await second.until(id, (event) => event.type === 'complete' || event.type === 'error');
   expect(complete).toMatchObject({ type: 'complete', result: { outcomes: { parts: [{ text: 'Ada' }] } } });
 });
+
+/** Machines in another process: what happens while one begins, or takes a turn, is there before it has. */
+function farMachines(meanwhile: () => Promise<void>): NonNullable<RunnerOptions['machines']> {
+  return {
+    begin: async (start) => {
+      const machine = await ownMachines.begin(start);
+      await meanwhile();
+      const turn: typeof machine.turn = async (given) => {
+        const turns = await machine.turn(given);
+        await meanwhile();
+        return turns;
+      };
+      return {
+        pending: machine.pending,
+        isElsewhere: true,
+        turn,
+        places: () => machine.places(),
+        snapshot: () => machine.snapshot(),
+        close: () => machine.close(),
+      };
+    },
+  };
+}
+
+test.each([1, 2, 3])(
+  'stopped as planned while it is taken up, at its step %i, it says nothing again and asks once',
+  async (step) => {
+    const log = memoryEventLog({ now: Date.now });
+    const first = open(log, waits);
+    const started = await first.start({ program: 'p' });
+    if (!started.ok) throw new Error(started.error.message);
+    const { id } = started.value;
+    const asked = await first.until(id, (event) => event.type === 'waitForInput');
+    await first.stop();
+    let steps = 0;
+    let tell = (): void => {};
+    const isThere = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const second = open(
+      log,
+      waits,
+      farMachines(async () => {
+        if (++steps !== step) return;
+        tell();
+        await settle();
+      }),
+    );
+    await isThere;
+    await second.stop();
+    const third = open(log, waits);
+    const target = { session: id, request: String(asked.requestId) };
+    expect(await third.sessions.answer(target, { response: 'Ada' }, { actor: 'user', key: undefined })).toEqual({
+      ok: true,
+    });
+    await third.until(id, (event) => event.type === 'finish');
+    const { entries } = await log.read({ session: id, stream: 'events', after: 0, limit: 1_000 });
+    const events = entries.map(({ data }): Record<string, unknown> => JSON.parse(data));
+    for (const title of ['before', 'after']) expect(events.filter((event) => event.title === title)).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'waitForInput')).toHaveLength(1);
+  },
+);
 
 /** An agent that is lost with its owner is asked anew, in other words. */
 const works = `

@@ -280,6 +280,7 @@ class ProgramWorker implements Worker {
       session: async (request) => await askOfSession(children, request, this.#start.supervises),
       startAgent: async ({ name: agent }, { name, signal }) => {
         if (agent === SUPERVISED) return this.#supervised(children);
+        if (this.#isDetached) throw new WorldFailure('cancelled', 'the program is left to another owner');
         const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });
         await child.start(signal);
         return child;
@@ -357,6 +358,7 @@ class ProgramWorker implements Worker {
     for (const id of await children.concerned([...(own?.children ?? [])], calls)) {
       const state = await children.stateOf(id);
       if (state === undefined) continue;
+      if (this.#isDetached) break;
       const agent = this.#childOf(children, { id, agent: state.agent, call: id });
       if (await agent.attach()) left.push({ name: state.agent, agent });
     }

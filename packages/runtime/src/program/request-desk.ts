@@ -28,6 +28,7 @@ export class RequestDesk {
   #stale: Input[] = [];
   #woken: (() => void) | undefined;
   #awake = false;
+  #isLetGo = false;
 
   constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
@@ -74,6 +75,7 @@ export class RequestDesk {
   }
 
   #start(request: ProgramRequest): void {
+    if (this.#isLetGo) return;
     if (request.kind === 'agent_next') {
       this.#startNext(request.id, request.session);
       return;
@@ -159,6 +161,14 @@ export class RequestDesk {
     return open.some(({ asks }) => asks === true) && open.every(({ rests }) => rests !== undefined);
   }
 
+  /** Nothing more is begun for the program, and nothing is waited for; what was answered by now is still there. */
+  letGo(): void {
+    this.#isLetGo = true;
+    for (const request of this.#open.things()) request.abort();
+    this.#open.clear();
+    this.wake();
+  }
+
   wake(): void {
     this.#awake = true;
     this.#woken?.();
@@ -188,6 +198,11 @@ export class RequestDesk {
     return [...this.#expired.splice(0), ...arrived, ...this.#stale.splice(0)];
   }
 
+  /** Answers that have come and that the program was not given. */
+  answersLeft(): readonly Input[] {
+    return this.#arrived.splice(0);
+  }
+
   async recover({ again, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
     for (const request of again) this.#held.set(request.id, request);
     const left = await this.#world.agentsLeft?.(calls.map(({ session }) => session));
@@ -201,8 +216,7 @@ export class RequestDesk {
   }
 
   async close(): Promise<void> {
-    for (const request of this.#open.things()) request.abort();
-    this.#open.clear();
+    this.letGo();
     await Promise.all([this.#agents.end(), this.#models.close()]);
   }
 }

@@ -44,7 +44,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   const begun = await beginRun(machines, start, journal);
   const desk = new RequestDesk(module, world);
   const run = new ProgramRun({ ...begun, machines, start, world, desk, signal });
-  const onAbort = (): void => desk.wake();
+  const onAbort = (): void => desk.letGo();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await run.toEnd();
@@ -108,29 +108,38 @@ class ProgramRun {
     for (;;) {
       const held = world.held?.();
       if (held !== undefined) await held;
-      const made = taken === undefined ? this.#turns(given) : [taken];
+      const isCancelled = this.#isAborted;
+      const made = taken === undefined || isCancelled ? this.#turns(given) : [taken];
       const turns = made instanceof Promise ? await made : made;
       taken = undefined;
       given = [];
       let index = -1;
       for (const turn of turns) {
         if (++index > 0) await world.held?.();
+        // What it did meanwhile nobody has seen: whoever goes on with its journal makes this turn again.
+        if (this.#isAborted && !isCancelled) break;
         const journal = this.#journal;
         const isTaken = this.#take(turn, journal);
         if (isTaken !== undefined) await isTaken;
         if (turn.status === 'done' || turn.status === 'failed') {
-          await journal?.finish(turn);
+          await (isCancelled ? this.#keepAnswers() : journal?.finish(turn));
           return turn;
         }
         if (index === turns.length - 1) given = this.#here(turn.status) ?? (await this.#next(turn.status, journal));
-        else if (this.#isAborted) break;
-        else await journal?.got(turn.status, desk.inputAhead(turn.effects));
+        else if (!this.#isAborted) await journal?.got(turn.status, desk.inputAhead(turn.effects));
       }
     }
   }
 
   close(): void {
     this.#machine.close();
+  }
+
+  /** What was answered is told already, and may have been paid for: whoever goes on does not ask it again. */
+  async #keepAnswers(): Promise<void> {
+    const { desk, journal } = this.#parts;
+    const answers = desk.answersLeft();
+    if (answers.length > 0) await journal?.got('waiting', answers);
   }
 
   get #isAborted(): boolean {
