@@ -52,7 +52,7 @@ export const COLLECTION_METHODS = {
     help: 'Pairs of both, as long as the shorter',
   },
   'Array.flatten': { signature: 'fn<T>(self: Array<Array<T>>) -> Array<T>', help: 'The elements of its elements' },
-  'Array.sum': { signature: 'fn<T>(self: Array<T>) -> T', help: 'All added, 0 when empty' },
+  'Array.sum': { signature: 'fn<N>(self: Array<N>) -> N', help: 'All added, 0 when empty' },
   'Array.min': { signature: 'fn<T>(self: Array<T>) -> Option<T>', help: 'The smallest element' },
   'Array.max': { signature: 'fn<T>(self: Array<T>) -> Option<T>', help: 'The largest element' },
   'Array.map': { signature: 'fn<T, U>(self: Array<T>, f: fn(T) -> U) -> Array<U>', help: 'f of each' },

@@ -6,7 +6,7 @@ export const SCALAR_METHODS = {
   'Int.to_float': { signature: 'fn(self: Int) -> Float', help: 'The same as a Float' },
   'Int.abs': { signature: 'fn(self: Int) -> Int', help: 'Absolute value' },
   'Int.sqrt': { signature: 'fn(self: Int) -> Float', help: 'Square root' },
-  'Int.pow': { signature: 'fn(self: Int, exponent: Int) -> Int', help: 'Power' },
+  'Int.pow': { signature: 'fn(self: Int, exponent: Int) -> Int', help: 'Power; the exponent is at least 0' },
   'Int.min': { signature: 'fn(self: Int, other: Int) -> Int', help: 'The smaller one' },
   'Int.max': { signature: 'fn(self: Int, other: Int) -> Int', help: 'The larger one' },
   'Int.clamp': { signature: 'fn(self: Int, low: Int, high: Int) -> Int', help: 'Not below low or above high' },

@@ -11,8 +11,8 @@ export const STD = {
   'std::math::ceil': { signature: 'fn(x: Float) -> Int', help: 'Smallest Int not below x' },
   'std::math::trunc': { signature: 'fn(x: Float) -> Int', help: 'x without its fraction' },
   'std::math::pow': {
-    signature: 'fn<N>(base: N, exponent: N) -> N',
-    help: 'Power; Int for Int and an exponent of at least 0',
+    signature: 'fn<N>(base: N, exponent: N) -> Any',
+    help: 'Power: an Int for Int and an exponent of at least 0, else a Float',
   },
   'std::math::sqrt': { signature: 'fn(x: Float) -> Float', help: 'Square root' },
   'std::math::log': { signature: 'fn(x: Float) -> Float', help: 'Natural logarithm' },

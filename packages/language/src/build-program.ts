@@ -2,12 +2,12 @@ import type { IrModule } from '@concerto/ir';
 import type { McpAnswers } from './check/check-mcp.ts';
 import { type CheckResult, checkProgram } from './check/check-program.ts';
 import { compileProgram } from './compile/compile-program.ts';
-import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import type { Manifest } from './manifest/manifest.ts';
 import { manifestNames } from './manifest/manifest-names.ts';
 import { loadProgram, type ReadFile } from './modules/load-program.ts';
 import type { Program } from './modules/program.ts';
 import { parseSource } from './parser/parse-source.ts';
+import { withoutConsequences } from './without-consequences.ts';
 
 export interface AnalysisInput {
   /** Path of the entry file, as `readFile` takes it and diagnostics show it. */
@@ -34,30 +34,6 @@ export function analyseProgram({ entry, readFile, manifest, mcpServers }: Analys
   });
   const diagnostics = withoutConsequences(program, loading, checked.diagnostics);
   return { ...checked, program, diagnostics };
-}
-
-/** Text or a comment that is never closed. */
-const NEVER_CLOSED = 'C0003';
-
-/** Behind a quote that is never closed code is read as text and text as code: nothing that follows is worth a word. */
-function withoutConsequences(
-  program: Program,
-  loading: readonly Diagnostic[],
-  checking: readonly Diagnostic[],
-): Diagnostic[] {
-  const openFrom = new Map<string, number>();
-  for (const { code, file, span } of loading) {
-    if (code !== NEVER_CLOSED) continue;
-    // From the start of the line: the quote without a partner may be an earlier one.
-    const text = program.files.get(file)?.source.text ?? '';
-    const line = span.start === 0 ? 0 : text.lastIndexOf('\n', span.start - 1) + 1;
-    openFrom.set(file, Math.min(line, openFrom.get(file) ?? line));
-  }
-  const isSound = ({ file, span }: Diagnostic): boolean => span.end <= (openFrom.get(file) ?? Number.POSITIVE_INFINITY);
-  return [
-    ...loading.filter((one) => one.code === NEVER_CLOSED || isSound(one)),
-    ...checking.filter(({ file }) => !openFrom.has(file)),
-  ];
 }
 
 export interface BuildResult extends ProgramAnalysis {

@@ -44,7 +44,12 @@ export function remainder(a: Value, b: Value): Value {
 }
 
 export function power(a: Value, b: Value): Value {
-  if (typeof a === 'number' && typeof b === 'number') return b < 0 ? float(a ** b) : intPower(a, b);
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (b >= 0) return intPower(a, b);
+    throw fault('RuntimeError', `${a} ** ${b} is no Int: write a Float before a negative exponent`, {
+      kind: 'negative_exponent',
+    });
+  }
   return float(number(a, '**', a, b) ** number(b, '**', a, b));
 }
 

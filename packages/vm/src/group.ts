@@ -3,7 +3,7 @@ import { display } from './display.ts';
 import { errorValue, fault } from './fault.ts';
 import type { Fiber, Group, Task, TraceEntry, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
-import { trace, unwind } from './unwind.ts';
+import { traceOf, unwind } from './unwind.ts';
 import { array, type ClosureValue, type Value } from './value.ts';
 
 /** How many closures of a `parallel for` run at once when it does not say. */
@@ -88,6 +88,7 @@ export function spawn(
     results: [0],
     wait: null,
     tasks: [],
+    raised: null,
   };
   vm.fibers.set(fiber.id, fiber);
   vm.ready.push(fiber.id);
@@ -318,7 +319,7 @@ function raiseFrom(vm: Vm, first: Fiber, error: Value, where: TraceEntry[]): voi
   for (let fiber: Fiber | undefined = first; fiber !== undefined; fiber = failed(vm, fiber, error, where)) {
     endWait(vm, fiber);
     const { depth } = fiber;
-    if (!unwind(vm, fiber, error)) continue;
+    if (!unwind(fiber, error, where)) continue;
     leaveFrames(vm, fiber, fiber.depth, depth);
     vm.ready.push(fiber.id);
     return;
@@ -327,7 +328,7 @@ function raiseFrom(vm: Vm, first: Fiber, error: Value, where: TraceEntry[]): voi
 
 /** Ends it, and gives the one that waits for it. */
 function failed(vm: Vm, fiber: Fiber, error: Value, where: TraceEntry[]): Fiber | undefined {
-  where.push(...trace(fiber));
+  where.push(...traceOf(fiber, error));
   vm.fibers.delete(fiber.id);
   leaveFrames(vm, fiber, 0, fiber.depth);
   if (fiber.parent !== null) return vm.fibers.get(fiber.parent);

@@ -1022,7 +1022,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
       fiber.depth = depth;
       next[depth - 1] = pc + 1;
       const error = faultValue(cause);
-      if (!unwind(vm, fiber, error)) {
+      if (!unwind(fiber, error)) {
         stack[0] = error;
         return { stop: 'failed', fuel };
       }

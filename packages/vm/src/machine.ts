@@ -45,6 +45,19 @@ export interface Fiber {
   wait: Wait | null;
   /** Fibers that one of its frames has started and not waited for yet. They end with the frame. */
   tasks: Task[];
+  /** What a handler got last. Not part of a snapshot: it only says where a fault came from. */
+  raised: Raised | null;
+}
+
+/** A fault, and where it stood when a handler got it: a `try` without a clause for it raises it again. */
+export interface Raised {
+  readonly error: Value;
+  /** The frame that has got it. */
+  readonly frame: number;
+  /** Of the fibers below this one. */
+  readonly below: readonly TraceEntry[];
+  /** Frames up to that of the handler, innermost first. */
+  readonly frames: readonly { readonly fn: LinkedFunction | undefined; readonly at: number }[];
 }
 
 export interface Task {

@@ -95,6 +95,7 @@ function decodeFiber(vm: Vm, data: Fields, objects: ObjectReader): Fiber {
     results: array(data.results).map(number),
     wait: data.wait === null ? null : decodeWait(object(data.wait), objects),
     tasks: pairs(data.tasks).map(([task, frame]) => ({ fiber: number(task), frame: number(frame) })),
+    raised: null,
   };
 }
 

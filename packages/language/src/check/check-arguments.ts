@@ -13,6 +13,7 @@ import {
   ANY,
   CON,
   FLOAT,
+  INT,
   isCon,
   isDynamic,
   isNumber,
@@ -23,6 +24,7 @@ import {
   substitute,
   type Type,
   type TypeParam,
+  type VarType,
 } from './types.ts';
 import { assign } from './unify.ts';
 
@@ -40,8 +42,18 @@ export interface CallSite {
   readonly typeArguments: readonly TypeExpression[];
   readonly piped: Piped | undefined;
   readonly expected?: Type | undefined;
+  /** Of a method of the language: what it is called on, which its type parameters are of. */
+  readonly receiver?: Receiver | undefined;
   /** Where the callee is declared, for a label. */
   readonly declared?: { readonly span: Span; readonly file: string } | undefined;
+}
+
+export interface Receiver {
+  /** Absent where the method may change it: it stays what it is. */
+  readonly node: Expression | undefined;
+  readonly type: Type;
+  /** The type of `self` as it is declared. */
+  readonly self: Type;
 }
 
 export interface CheckedCall {
@@ -257,11 +269,11 @@ function checkAssigned(body: Body, site: CallSite, assigned: readonly Assigned[]
   let hasClosure = false;
   for (const entry of assigned) {
     if (isClosure(entry.value) && entry.type === undefined) hasClosure = true;
-    else checkOne(body, site, entry, inferred);
+    else checkOne(body, site, { entry, assigned }, inferred);
   }
   if (!hasClosure) return;
   for (const entry of assigned) {
-    if (isClosure(entry.value) && entry.type === undefined) checkOne(body, site, entry, inferred);
+    if (isClosure(entry.value) && entry.type === undefined) checkOne(body, site, { entry, assigned }, inferred);
   }
 }
 
@@ -269,7 +281,13 @@ function isClosure(node: Expression): boolean {
   return node.kind === 'ClosureExpression' || (node.kind === 'ParenExpression' && isClosure(node.expression));
 }
 
-function checkOne(body: Body, site: CallSite, entry: Assigned, { instance, anything }: Inferred): void {
+/** One argument among all of its call. */
+interface One {
+  readonly entry: Assigned;
+  readonly assigned: readonly Assigned[];
+}
+
+function checkOne(body: Body, site: CallSite, { entry, assigned }: One, { instance, anything }: Inferred): void {
   const { param, value } = entry;
   if (param === undefined) {
     if (entry.type === undefined) body.check(value);
@@ -282,7 +300,12 @@ function checkOne(body: Body, site: CallSite, entry: Assigned, { instance, anyth
     if (fit.coercion !== undefined) coerce(body, value, fit.coercion);
     return;
   }
-  if (widenNumber(param, actual, instance)) return;
+  const narrow = narrowNumber(param, actual, instance);
+  if (narrow !== undefined) {
+    narrow.bound = FLOAT;
+    if (refitAll(body, site, assigned, instance)) return;
+    narrow.bound = INT;
+  }
   const wantsFunction = isCon(prune(type), CON.Function) && site.arguments.some((other) => isClosure(other.value));
   reportMisfit(body.cx, value.span, actual, {
     type,
@@ -299,15 +322,33 @@ function isAmong(anything: readonly Type[], raw: Type): boolean {
   return type.kind === 'var' && anything.includes(type);
 }
 
-/** `max(1, 2.5)`: a type parameter that was an Int so far becomes Float. */
-function widenNumber(param: ParamInfo, actual: Type, instance: Instance): boolean {
-  if (param.type.kind !== 'param') return false;
+/** `max(1, 2.5)`: a type parameter that was an Int so far may become Float. */
+function narrowNumber(param: ParamInfo, actual: Type, instance: Instance): VarType | undefined {
+  if (param.type.kind !== 'param') return undefined;
   const variable = instance.get(param.type.param);
-  if (variable?.kind !== 'var') return false;
-  const bound = prune(variable);
-  if (!isNumber(bound) || !isNumber(prune(actual))) return false;
-  variable.bound = FLOAT;
-  return true;
+  if (variable?.kind !== 'var') return undefined;
+  return isCon(prune(variable), CON.Int) && isCon(prune(actual), CON.Float) ? variable : undefined;
+}
+
+/** What fitted before a type parameter became wider is converted: the 3 of `max(3, 2.5)` is a Float then. */
+function refitAll(body: Body, site: CallSite, assigned: readonly Assigned[], instance: Instance): boolean {
+  const { receiver } = site;
+  if (receiver !== undefined && !refit(body, receiver.node, receiver.type, substitute(receiver.self, instance))) {
+    return false;
+  }
+  return assigned.every(({ param, value, type }) => {
+    const actual = type ?? body.cx.facts.types.get(value.id);
+    // What was not looked at yet is going to be compared with the wider type.
+    if (param === undefined || actual === undefined) return true;
+    return refit(body, value, actual, substitute(param.type, instance));
+  });
+}
+
+function refit(body: Body, node: Expression | undefined, actual: Type, type: Type): boolean {
+  const fit = assign(body.cx, actual, type);
+  if (!fit.ok || fit.coercion === undefined) return fit.ok;
+  if (node !== undefined) coerce(body, node, fit.coercion);
+  return node !== undefined;
 }
 
 /** The table of built-ins writes `N` for a type that is Int or Float. */
@@ -317,7 +358,7 @@ function checkNumber(body: Body, site: CallSite, raw: Type | undefined): void {
   body.cx.report.error(CODE.mismatch, site.span, `${site.name} needs numbers, found \`${showType(type)}\``);
 }
 
-function checkBounds(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
+export function checkBounds(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
   for (const param of params) {
     if (param.isNumber === true) checkNumber(body, site, instance.get(param));
     if (param.bounds.length === 0) continue;

@@ -17,6 +17,7 @@ import {
   BOOL,
   CON,
   ERROR,
+  FLOAT,
   isCon,
   isDynamic,
   isNumber,
@@ -56,9 +57,18 @@ function checkOne(body: Body, node: BinaryExpression, leftType: Type): Type {
   if (operator === '&&' || operator === '||') return checkLogic(body, node, leftType);
   const left = prune(leftType);
   const right = prune(body.check(node.right, isCon(left, CON.Float) ? left : undefined));
+  if (operator === '**' && isCon(left, CON.Int) && isNegative(node.right)) {
+    convert(body, node.left, left, FLOAT);
+    return FLOAT;
+  }
   if (ARITHMETIC.has(operator)) return arithmetic(body, node, left, right);
   if (ORDER.has(operator)) return order(body, node, left, right);
   return equality(body, node, left, right);
+}
+
+/** `10 ** -2` is a fraction, and can be nothing else. Where the exponent shows only at run time, it must not be negative. */
+function isNegative(exponent: Expression): boolean {
+  return exponent.kind === 'UnaryExpression' && exponent.operator === '-' && exponent.operand.kind === 'IntLiteral';
 }
 
 /** The right side runs only sometimes, so what it does to the flow is forgotten. */

@@ -94,7 +94,7 @@ function arithmetic(
   { a, b, isInt }: { readonly a: number; readonly b: number; readonly isInt: boolean },
 ): Outcome {
   if (isInt && b === 0 && (operator === '/' || operator === '%')) return err('division by zero');
-  if (isInt && operator === '**' && b < 0) return ok({ kind: 'float', value: a ** b });
+  if (isInt && operator === '**' && b < 0) return err('a negative exponent needs a Float before it');
   const value = calculate(operator, a, b);
   if (value === undefined) return err('');
   if (!isInt) return ok({ kind: 'float', value });

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { ParseResult } from '../parser/parse-source.ts';
 import { createSourceFile, type SourceFile } from '../source/source-file.ts';
 import type { Item, ModuleItem } from '../syntax/item.ts';
 import { createIdSource, type IdSource, type NodeId } from '../syntax/node.ts';
-import type { SourceTree } from '../syntax/tree.ts';
 import { moduleCandidates } from './module-path.ts';
 import type { Program, ProgramFile } from './program.ts';
 import { mentionsStdTools, STD_TOOLS, STD_TOOLS_TEXT } from './std-tools.ts';
@@ -12,7 +12,7 @@ export type ReadFile = (path: string) => string | undefined;
 export interface LoadInput {
   readonly entry: string;
   readonly readFile: ReadFile;
-  readonly parse: (source: SourceFile, ids: IdSource) => { tree: SourceTree; diagnostics: readonly Diagnostic[] };
+  readonly parse: (source: SourceFile, ids: IdSource) => ParseResult;
 }
 
 export interface LoadResult {
@@ -50,9 +50,9 @@ export function loadProgram(input: LoadInput): LoadResult {
 /** `ancestors` are the files whose `mod` led here, to find circles. */
 function loadFile(loading: Loading, path: string, text: string, ancestors: readonly string[]): void {
   const source = createSourceFile(path, text);
-  const { tree, diagnostics } = loading.input.parse(source, loading.ids);
+  const { tree, diagnostics, guesses } = loading.input.parse(source, loading.ids);
   loading.diagnostics.push(...diagnostics);
-  loading.files.set(path, { source, tree });
+  loading.files.set(path, { source, tree, guesses });
   loadModules(loading, tree.items, { path, inside: [], ancestors: [...ancestors, path] });
 }
 

@@ -6,6 +6,8 @@ import type { SourceTree } from '../syntax/tree.ts';
 export interface ProgramFile {
   readonly source: SourceFile;
   readonly tree: SourceTree;
+  /** Offsets where the parser had to guess, so that something is missing in the tree. */
+  readonly guesses: readonly number[];
 }
 
 /** All files that the entry file reaches through `mod name;`, parsed with one source of node ids. */

@@ -36,6 +36,27 @@ export function startsItem(p: Parser): boolean {
   return kind === 'Identifier' && startsOldItem(p);
 }
 
+/** In a file that lacks a `}`, an item at the start of a line was meant to be outside of what is open. */
+export function startsOuterItem(p: Parser): boolean {
+  return p.hasOpenBraces && startsItem(p) && p.atLineStart();
+}
+
+/** Whether what stands between braces is to be read. */
+export function opensBraces(p: Parser, after?: string): boolean {
+  return p.expect('{', after) || p.lacksOpenBraces;
+}
+
+/** At the end of what stands between braces, or of the file. */
+export function endsBraces(p: Parser): boolean {
+  return p.at('}') || p.at('EndOfFile') || startsOuterItem(p);
+}
+
+/** `open` is the offset of the brace to close. */
+export function closeBraces(p: Parser, open: number): void {
+  if (p.eat('}')) return;
+  p.syntaxError('C0100', { start: open, end: open + 1 }, 'this `{` is never closed', { help: 'add `}`' });
+}
+
 /** `host X {`, `connect x {`, `db x:`, `test "…" {`: keywords of earlier revisions, plain names anywhere else. */
 export function startsOldItem(p: Parser): boolean {
   const next = p.peek(1);

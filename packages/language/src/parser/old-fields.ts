@@ -12,16 +12,16 @@ export function normaliseModel(p: Parser, item: ModelItem): ModelItem {
 
 function normaliseModelFields(p: Parser, fields: readonly ConfigField[]): ConfigField[] {
   const base = fields.find((field) => field.name.text === 'base');
-  return fields.map((field) => {
-    if (field.name.text !== 'model') return field;
+  return fields.flatMap((field) => {
+    if (field.name.text !== 'model') return [field];
     if (base !== undefined) {
       p.report('C0220', field.name.span, '`model` is the old name of `base`, and both are given', {
         labels: [{ span: base.name.span, message: '`base` is given here' }],
       });
-      return field;
+      return [];
     }
     reportOld(p, field.name.span, '`model:` is now `base:`', [{ span: field.name.span, text: 'base' }]);
-    return { ...field, name: { ...field.name, text: 'base' }, oldSpelling: 'model-field' };
+    return [{ ...field, name: { ...field.name, text: 'base' }, oldSpelling: 'model-field' as const }];
   });
 }
 

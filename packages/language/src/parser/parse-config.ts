@@ -1,13 +1,15 @@
 import type { ConfigField } from '../syntax/item.ts';
 import { eatInstead } from './foreign-words.ts';
+import { closeBraces, endsBraces, opensBraces } from './item-start.ts';
 import { parseAnyName } from './parse-name.ts';
 import type { Parser } from './parser.ts';
 
 /** `{ name: value … }` with optional commas. */
 export function parseConfigBlock(p: Parser): ConfigField[] {
   const fields: ConfigField[] = [];
-  if (!p.expect('{')) return fields;
-  while (!p.at('}') && !p.at('EndOfFile')) {
+  const open = p.start;
+  if (!opensBraces(p)) return fields;
+  while (!endsBraces(p)) {
     const before = p.position;
     if (p.atName()) fields.push(parseConfigField(p));
     else p.unexpected('expected a field name or `}`');
@@ -17,7 +19,7 @@ export function parseConfigBlock(p: Parser): ConfigField[] {
       if (!p.eat(',')) break;
     }
   }
-  p.expect('}', 'after the fields');
+  closeBraces(p, open);
   return fields;
 }
 

@@ -5,6 +5,7 @@ import type { Pattern } from '../syntax/pattern.ts';
 import { parseForeignBinding, passFinally, startsForeignBinding } from './foreign-catch.ts';
 import { passForeignFor, replaceElif, startsForeignFor } from './foreign-phrases.ts';
 import { eatInstead } from './foreign-words.ts';
+import { closeBraces, endsBraces, opensBraces } from './item-start.ts';
 import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
 import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts';
@@ -87,13 +88,14 @@ function parseMatch(p: Parser): Expression {
   p.bump();
   const scrutinee = p.headExpression();
   const arms: MatchArm[] = [];
-  if (p.expect('{', 'after the value to match')) {
-    while (!p.at('}') && !p.at('EndOfFile')) {
+  const open = p.start;
+  if (opensBraces(p, 'after the value to match')) {
+    while (!endsBraces(p)) {
       const before = p.position;
       arms.push(parseArm(p));
       if (p.position === before) p.bump();
     }
-    p.expect('}', 'after the arms of the match');
+    closeBraces(p, open);
   }
   return { kind: 'MatchExpression', id: p.newId(), span: p.spanFrom(start), scrutinee, arms };
 }

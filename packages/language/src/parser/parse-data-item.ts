@@ -1,6 +1,7 @@
 import type { EnumVariant, FieldDeclaration, FunctionItem, Item, VariantPayload } from '../syntax/item.ts';
 import type { NamedType } from '../syntax/type-expression.ts';
 import { type ItemHead, parseItemHead } from './item-head.ts';
+import { closeBraces, endsBraces, opensBraces } from './item-start.ts';
 import { parseFunction, parseGenerics } from './parse-function.ts';
 import { missingName, parseAnyName, parseList, parseName } from './parse-name.ts';
 import { parseNamedType, parseNamedTypeRest, parseType } from './parse-type.ts';
@@ -33,8 +34,9 @@ function parseFields(p: Parser): FieldDeclaration[] {
  */
 export function parseMembers<T>(p: Parser, parseMember: (head: ItemHead) => T | undefined, what: string): T[] {
   const members: T[] = [];
-  if (!p.expect('{')) return members;
-  while (!p.at('}') && !p.at('EndOfFile')) {
+  const open = p.start;
+  if (!opensBraces(p)) return members;
+  while (!endsBraces(p)) {
     const before = p.position;
     const member = p.within({ inHead: false, inArm: false }, () => parseMember(parseItemHead(p)));
     if (member !== undefined) members.push(member);
@@ -47,7 +49,7 @@ export function parseMembers<T>(p: Parser, parseMember: (head: ItemHead) => T | 
     if (!p.eat(',') && p.at(';')) reportSemicolon(p);
     if (p.position === before) p.bump();
   }
-  p.expect('}', 'at the end');
+  closeBraces(p, open);
   return members;
 }
 

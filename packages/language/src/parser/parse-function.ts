@@ -36,7 +36,17 @@ export function parseFunction(p: Parser, head: ItemHead, mayLackBody = false): F
 }
 
 function eatArrow(p: Parser): boolean {
-  return p.eat('->') || eatInstead(p, ':', '->', 'before the result');
+  return p.eat('->') || eatInstead(p, ':', '->', 'before the result') || passMissingArrow(p);
+}
+
+/** `fn half(n: Int) Float {` */
+function passMissingArrow(p: Parser): boolean {
+  if (!p.at('Identifier') || p.newlineBefore() || !/^[A-Z]/.test(p.text)) return false;
+  const { start } = p;
+  p.syntaxError('C0100', p.tokenSpan, 'expected `->` before the result', {
+    fix: { title: 'write `->`', edits: [{ span: { start, end: start }, text: '-> ' }] },
+  });
+  return true;
 }
 
 function endSignature(p: Parser, mayLackBody: boolean): void {

@@ -80,6 +80,7 @@ export function parseItems(p: Parser, close: '}' | 'EndOfFile'): Item[] {
     if (p.eat(';')) continue;
     if (p.at('}')) {
       p.report('C0100', p.tokenSpan, 'this `}` closes nothing');
+      p.guesses.push(p.start);
       p.bump();
       continue;
     }

@@ -1,5 +1,6 @@
 import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
 import { eatInstead, startsArrowFunction } from './foreign-words.ts';
+import { closeBraces, endsBraces, opensBraces } from './item-start.ts';
 import type { Apart } from './parameter-pattern.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
 import { parseArguments } from './parse-postfix.ts';
@@ -10,14 +11,15 @@ export function parseListen(p: Parser): Expression {
   p.bump();
   const call = p.headExpression();
   const handlers: ListenHandler[] = [];
-  if (p.expect('{', 'after the call to listen to')) {
-    while (!p.at('}') && !p.at('EndOfFile')) {
+  const open = p.start;
+  if (opensBraces(p, 'after the call to listen to')) {
+    while (!endsBraces(p)) {
       const before = p.position;
       handlers.push(p.within({ inHead: false, inArm: false }, () => parseHandler(p)));
       p.eat(',');
       if (p.position === before) p.bump();
     }
-    p.expect('}', 'after the handlers');
+    closeBraces(p, open);
   }
   return { kind: 'ListenExpression', id: p.newId(), span: p.spanFrom(start), call, handlers };
 }

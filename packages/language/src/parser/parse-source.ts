@@ -13,14 +13,16 @@ export interface ParseResult {
   readonly tree: SourceTree;
   /** In the order of the source. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Offsets where it was not clear what was meant, so that something of the program is missing in the tree. */
+  readonly guesses: readonly number[];
 }
 
 const GRAMMAR = { expression: parseExpression, block: parseBlock, item: parseItem };
 
 /** Any text gives a tree: what could not be read is an error node with a diagnostic. */
 export function parseSource(file: SourceFile, ids: IdSource = createIdSource()): ParseResult {
-  const { tree, diagnostics } = parseTokens(file, ids);
-  return { tree, diagnostics };
+  const { tree, diagnostics, guesses } = parseTokens(file, ids);
+  return { tree, diagnostics, guesses };
 }
 
 /** As `parseSource`, with the tokens, which know the comments. */
@@ -33,5 +35,5 @@ export function parseTokens(
   const span = { start: 0, end: file.text.length };
   const tree: SourceTree = { kind: 'SourceTree', id: parser.newId(), span, file: file.path, items };
   const diagnostics = parser.diagnostics.toSorted((a, b) => a.span.start - b.span.start);
-  return { tree, diagnostics, tokens: parser.tokens };
+  return { tree, diagnostics, guesses: parser.guesses, tokens: parser.tokens };
 }

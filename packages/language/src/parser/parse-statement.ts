@@ -4,7 +4,7 @@ import type { Statement } from '../syntax/statement.ts';
 import { canStartExpression } from './expression-start.ts';
 import { parseForeignStatement, replaceForeignWords } from './foreign-phrases.ts';
 import { helpAfter, startsArrowFunction } from './foreign-words.ts';
-import { startsItem } from './item-start.ts';
+import { closeBraces, endsBraces, startsItem } from './item-start.ts';
 import { parseClosure } from './parse-closure.ts';
 import { parseConfigBlock } from './parse-config.ts';
 import { parseBlockLike, startsBlockLike } from './parse-control.ts';
@@ -19,11 +19,11 @@ import { emptyBlock, type Parser } from './parser.ts';
 
 export function parseBlock(p: Parser): Block {
   const { start } = p;
-  if (!p.at('{')) return parseMissingBlock(p);
-  p.bump();
+  if (!p.at('{') && !p.lacksOpenBraces) return parseMissingBlock(p);
+  p.expect('{');
   const statements: Statement[] = [];
   let tail: Expression | undefined;
-  while (!p.at('}') && !p.at('EndOfFile') && !startsOuterItem(p)) {
+  while (!endsBraces(p)) {
     const before = p.position;
     if (p.eat(';')) continue;
     const parsed = parseStatement(p);
@@ -31,9 +31,7 @@ export function parseBlock(p: Parser): Block {
     else statements.push(parsed);
     if (p.position === before) p.bump();
   }
-  if (!p.eat('}')) {
-    p.syntaxError('C0100', { start, end: start + 1 }, 'this `{` is never closed', { help: 'add `}`' });
-  }
+  closeBraces(p, start);
   return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
 }
 
@@ -46,11 +44,6 @@ function parseMissingBlock(p: Parser): Block {
   const parsed = parseStatement(p);
   const [statements, tail] = parsed.kind === 'Tail' ? [[], parsed.expression] : [[parsed], undefined];
   return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
-}
-
-/** In a file that lacks a `}`, an item at the start of a line was meant to be outside of the block. */
-function startsOuterItem(p: Parser): boolean {
-  return p.hasOpenBraces && startsItem(p) && p.atLineStart();
 }
 
 type Tail = { readonly kind: 'Tail'; readonly expression: Expression };
@@ -80,9 +73,19 @@ function parseLet(p: Parser): Statement {
   const mutable = p.eat('mut');
   const pattern = parsePattern(p);
   const type = p.eat(':') ? parseType(p) : undefined;
-  const initializer = p.eat('=') ? parseInitializer(p) : undefined;
+  const initializer = p.eat('=') || passMissingEquals(p) ? parseInitializer(p) : undefined;
   endStatement(p, 'the `let`', helpAfter(initializer));
   return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
+}
+
+/** `let x 5;` */
+function passMissingEquals(p: Parser): boolean {
+  if (p.newlineBefore() || !canStartExpression(p.kind)) return false;
+  const { start } = p.tokenSpan;
+  p.syntaxError('C0100', p.tokenSpan, 'expected `=` before the value', {
+    fix: { title: 'write `=`', edits: [{ span: { start, end: start }, text: '= ' }] },
+  });
+  return true;
 }
 
 function parseInitializer(p: Parser): Expression {
@@ -144,10 +147,13 @@ const STATEMENT_KEYWORDS: ReadonlySet<TokenKind> = new Set([
 export function endStatement(p: Parser, what: string, help?: string): void {
   if (p.eat(';')) return;
   p.unexpected(`expected \`;\` after ${what}`, true, { code: 'C0104', ...(help === undefined ? {} : { help }) });
-  if (p.newlineBefore()) return;
+  const behind = p.position;
+  // `Point { x: Int }` without its `struct`.
+  if (startsItem(p)) p.guesses.push(p.previousEnd);
   while (!p.at('EndOfFile') && !p.at('}') && !p.eat(';')) {
     if (p.newlineBefore() || STATEMENT_KEYWORDS.has(p.kind)) return;
     const before = p.position;
+    if (before === behind) p.guesses.push(p.previousEnd);
     p.position = isOpening(p.kind) ? (p.closingAfter(p.position) ?? p.position + 1) : p.position;
     if (p.position === before) p.bump();
   }

@@ -31,6 +31,8 @@ interface ReportExtras {
 /** Deep enough for any program people write, far from the end of the stack. */
 const MAX_NESTING = 200;
 
+const MISSING_SEMICOLON = 'C0104';
+
 /** Marks after which a missing token is reported: behind what was written rather than before what follows. */
 const REPORTED_BEHIND: ReadonlySet<TokenKind> = new Set([';', ',', ')', ']', '}', '>', '|']);
 
@@ -39,8 +41,12 @@ export class Parser {
   readonly file: SourceFile;
   readonly tokens: TokenList;
   readonly diagnostics: Diagnostic[];
+  /** Offsets where it was not clear what was meant, so that something of the program is missing in the tree. */
+  readonly guesses: number[] = [];
   /** More `{` than `}`: an item at the start of a line then ends the open blocks. */
   readonly hasOpenBraces: boolean;
+  /** More `}` than `{`: one that is missing is then taken for written. */
+  readonly lacksOpenBraces: boolean;
   /** Inside the head of `if`, `while`, `match`, `for` or `listen`, where `Name {` is no struct literal. */
   inHead = false;
   /** Inside the value of a match arm, where a new line may begin the next pattern. */
@@ -72,6 +78,7 @@ export class Parser {
       else if (kind === '}') balance--;
     }
     this.hasOpenBraces = balance > 0;
+    this.lacksOpenBraces = balance < 0;
   }
 
   get kind(): TokenKind {
@@ -163,6 +170,8 @@ export class Parser {
     if (this.position === this.#lastErrorPosition) return;
     this.#lastErrorPosition = this.position;
     if (this.tokens.damaged.has(this.position)) return;
+    // With what a fix would write the tree is whole, and with a `;` where nothing had to be passed over.
+    if (extras.fix === undefined && code !== MISSING_SEMICOLON) this.guesses.push(span.start);
     this.report(code, span, message, extras);
   }
 
@@ -238,6 +247,7 @@ export class Parser {
     if (this.#nesting >= MAX_NESTING) {
       this.report('C0107', this.tokenSpan, `this is nested more than ${MAX_NESTING} levels deep`);
       this.#gaveUp = true;
+      this.guesses.push(this.start);
       this.position = this.tokens.kinds.length - 1;
       return false;
     }

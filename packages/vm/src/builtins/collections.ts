@@ -19,7 +19,7 @@ import {
   some,
   type Value,
 } from '../value.ts';
-import { absent, integer, list, mapping, text, wrong } from './arguments.ts';
+import { absent, integer, list, mapping, numeric, text, wrong } from './arguments.ts';
 import type { Entries } from './entry.ts';
 
 /** The receiver of a mutating method: unshared, and put back for the caller to store. */
@@ -76,6 +76,11 @@ const slice: Native = (stack, at, count, vm) => {
   const end = absent(given) ? MAX_INT : integer(given, 'the end');
   return array(copied(vm, items(stack, at).slice(start, Math.max(start, end))));
 };
+
+function addNumber(total: Value, item: Value): Value {
+  numeric(item, 'an element');
+  return add(total, item);
+}
 
 function extreme(stack: readonly Value[], at: number, sign: number): Value {
   const all = items(stack, at);
@@ -167,7 +172,7 @@ const ARRAY = {
     }
     return array(flat);
   },
-  'Array.sum': (stack, at) => items(stack, at).reduce((total: Value, item) => add(total, item), 0),
+  'Array.sum': (stack, at) => items(stack, at).reduce(addNumber, 0),
   'Array.min': (stack, at) => extreme(stack, at, -1),
   'Array.max': (stack, at) => extreme(stack, at, 1),
   'Array.map': 'prelude',

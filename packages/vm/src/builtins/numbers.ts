@@ -14,6 +14,13 @@ const abs: Native = (stack, at) => {
 };
 const sqrt: Native = (stack, at) => float(Math.sqrt(numeric(stack[at], 'the number')));
 const pow: Native = (stack, at) => power(stack[at], stack[at + 1]);
+/** Of any two numbers: a Float for a negative exponent too. */
+const anyPow: Native = (stack, at) => {
+  const [base, exponent] = [stack[at], stack[at + 1]];
+  return typeof base === 'number' && typeof exponent === 'number' && exponent < 0
+    ? float(base ** exponent)
+    : power(base, exponent);
+};
 const toText: Native = (stack, at) => display(stack[at]);
 
 function order(a: Value, b: Value): number {
@@ -81,7 +88,7 @@ export const NUMBERS = {
   'std::math::floor': rounding(Math.floor),
   'std::math::ceil': rounding(Math.ceil),
   'std::math::trunc': rounding(Math.trunc),
-  'std::math::pow': pow,
+  'std::math::pow': anyPow,
   'std::math::sqrt': sqrt,
   'std::math::log': floatOf(Math.log),
   'std::math::exp': floatOf(Math.exp),
