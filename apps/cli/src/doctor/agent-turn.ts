@@ -51,6 +51,7 @@ export function endOf(said: AgentOutput): TurnEnd | undefined {
     case 'violation':
       return said.fatal ? { kind: 'lost', message: said.error.message } : undefined;
     case 'announced':
+    case 'begun':
     case 'events':
     case 'usage':
     case 'withdrawn':
