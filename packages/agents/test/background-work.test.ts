@@ -114,30 +114,51 @@ test('an interrupt ends a turn that waits for its time, and says that the time s
   expect(shownOf(stopped)).toContainEqual(expect.objectContaining({ type: 'functionResult', outcome: 'cancelled' }));
 });
 
-test('work that it begins by itself at a time that was set is a turn of its own', async () => {
-  const agent = await start('claude', { protocol: 'claude' });
+test('a goal keeps the turn open as long as the program goes on towards it, and all of it is counted', async () => {
+  const agent = await start('codex', { protocol: 'codex' });
   const output = reader(agent);
-  await agent.prompt({ text: 'alarm' });
+  await agent.prompt({ text: 'goal' });
+  const items = await until(output, 'result', 'error');
+  const usage = { input_tokens: 20, output_tokens: 10 };
+  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'Reached.', usage });
+  expect(items.map(kindOf)).not.toContain('begun');
+  await agent.prompt({ text: 'goal for ever' });
+  expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: 'I begin.' });
+});
+
+test.each([
+  ['claude', 'alarm', 'RANG'],
+  ['codex', 'alone', 'By myself.'],
+] as const)('what %s begins by itself is a turn of its own', async (protocol, how, words) => {
+  const agent = await start(protocol, { protocol });
+  const output = reader(agent);
+  await agent.prompt({ text: how });
   await until(output, 'result');
   expect((await until(output, 'begun')).map(kindOf)).not.toContain('partial');
   const items = await until(output, 'result', 'error');
   expect(items.map(kindOf)).toContain('partial');
-  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'RANG' });
+  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: words });
   await agent.prompt({ text: 'say Again' });
   expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: 'Again' });
 });
 
-test('such a turn can be interrupted, and a prompt that comes in the middle of it is a part of it', async () => {
-  const agent = await start('claude', { protocol: 'claude' });
-  const output = reader(agent);
-  await agent.prompt({ text: 'alarm and works' });
-  await until(output, 'begun');
-  await until(output, 'partial');
-  await agent.prompt({ text: 'say Answered' });
-  expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: 'Answered' });
-  await agent.prompt({ text: 'alarm and works' });
-  await until(output, 'begun');
-  await until(output, 'partial');
-  await agent.request('interrupt', 'i-1');
-  expect(kindOf((await until(output, 'ack', 'result', 'error')).at(-1) as AgentOutput)).toBe('ack');
-});
+test.each([
+  ['claude', 'alarm and works', 'say Answered', 'Answered'],
+  ['codex', 'stays', 'in time', 'heard: in time'],
+] as const)(
+  'such a turn of %s can be interrupted, and a prompt in the middle of it is a part of it',
+  async (protocol, how, said, words) => {
+    const agent = await start(protocol, { protocol });
+    const output = reader(agent);
+    await agent.prompt({ text: how });
+    await until(output, 'begun');
+    await until(output, 'partial');
+    await agent.prompt({ text: said });
+    expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: words });
+    await agent.prompt({ text: how });
+    await until(output, 'begun');
+    await until(output, 'partial');
+    await agent.request('interrupt', 'i-1');
+    expect(kindOf((await until(output, 'ack', 'result', 'error')).at(-1) as AgentOutput)).toBe('ack');
+  },
+);
