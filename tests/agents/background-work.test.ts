@@ -79,6 +79,20 @@ describe('work in the background of the real Claude Code', () => {
     expect(JSON.stringify(result)).toContain('exit code 0');
   });
 
+  test('a workflow is a call that ends when it does, though it is launched at once', { timeout }, async () => {
+    const script = 'export const meta = { name: "look", description: "look" }; return await agent("SUB PROMPT");';
+    const agent = await startClaude(
+      [[{ tool: 'Workflow', arguments: { script } }], 'Waiting for my workflow.', 'FINAL REPORT'],
+      ['SUB REPORT'],
+    );
+    await agent.agent.prompt({ text: 'MAIN PROMPT' });
+    await answer(agent, (await agent.until('approval', 'result')).at(-1), 'yes');
+    expect((await agent.until('result', 'error')).at(-1)).toMatchObject({ type: 'result', text: 'FINAL REPORT' });
+    const results = shownBy(agent).filter((event) => event.type === 'functionResult');
+    expect(results).toMatchObject([{ outcome: 'ok' }]);
+    expect(JSON.stringify(results)).not.toContain('launched');
+  });
+
   test('an interrupt ends it, before the process does', { timeout }, async () => {
     const endless = { tool: 'Bash', arguments: { command: 'sleep 300', run_in_background: true } };
     const agent = await startClaude([[endless], 'Waiting for my command.', 'Going on.']);

@@ -165,6 +165,20 @@ describe('the real codex program, driven', () => {
     },
   );
 
+  test('a goal towards which it goes on by itself keeps the turn open, and all of it is counted', {
+    timeout,
+  }, async () => {
+    const agent = await startWith([
+      [{ tool: 'create_goal', arguments: { objective: 'Say more' } }],
+      'I begin.',
+      [{ tool: 'update_goal', arguments: { status: 'complete' } }],
+      'Reached.',
+    ]);
+    await agent.agent.prompt({ text: 'Go' });
+    expect((await agent.until('result', 'error')).at(-1)).toMatchObject({ type: 'result', text: 'Reached.' });
+    expect(usageOf(agent)).toMatchObject({ input: 400, output: 80 });
+  });
+
   test('a new process goes on with the thread, and its tokens are counted once', { timeout }, async () => {
     const first = await startWith(['One.', 'Two.', 'Three.']);
     await first.agent.prompt({ text: 'Say one' });

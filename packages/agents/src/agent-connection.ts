@@ -137,6 +137,8 @@ export type AgentOutput =
     }
   /** What a session shows and a program does not hear: it is about the agent, not about the work. */
   | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
+  /** It begins a turn by itself: what it says from here to a `result` or an `error` is of that. */
+  | { readonly kind: 'begun' }
   /** Since the last time. */
   | { readonly kind: 'usage'; readonly usage: Usage; readonly source?: UsageSource }
   /** The agent no longer waits for an answer to the message with this id. */

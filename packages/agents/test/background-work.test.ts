@@ -84,3 +84,81 @@ test('a program that says no more after its background work is not waited for fo
   const items = await until(output, 'result', 'error');
   expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'Waiting for my agent.' });
 });
+
+test.each(['', 'twice'])('a time at which the model wants to be woken keeps the turn open: %j', async (often) => {
+  const agent = await start('claude', { protocol: 'claude' });
+  const output = reader(agent);
+  await agent.prompt({ text: `sleep ${often}` });
+  const items = await until(output, 'result', 'error');
+  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'WOKEN' });
+  expect(items.map(kindOf)).not.toContain('begun');
+  const shown = shownOf(items);
+  expect(shown).toContainEqual(expect.objectContaining({ status: 'until 2027-01-15T08:00:00.000Z' }));
+  const results = shown.filter(({ type }) => type === 'functionResult');
+  expect(results.map((event) => JSON.stringify(event))).toEqual([
+    ...(often === '' ? [] : [expect.stringContaining('it is not woken then')]),
+    expect.stringContaining('woken'),
+  ]);
+});
+
+test('an interrupt ends a turn that waits for its time, and says that the time still comes', async () => {
+  const agent = await start('claude', { protocol: 'claude' });
+  const output = reader(agent);
+  await agent.prompt({ text: 'sleep for ever' });
+  const items = await until(output, 'progress');
+  while (!JSON.stringify(items.at(-1)).includes('waits for')) items.push(...(await until(output, 'progress')));
+  await agent.request('interrupt', 'i-1');
+  const stopped = await until(output, 'ack', 'result', 'error');
+  expect(rawOf(stopped.at(-1) as AgentOutput)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+  expect(JSON.stringify(stopped)).toContain('its model will be woken at the time that it has set');
+  expect(shownOf(stopped)).toContainEqual(expect.objectContaining({ type: 'functionResult', outcome: 'cancelled' }));
+});
+
+test('a goal keeps the turn open as long as the program goes on towards it, and all of it is counted', async () => {
+  const agent = await start('codex', { protocol: 'codex' });
+  const output = reader(agent);
+  await agent.prompt({ text: 'goal' });
+  const items = await until(output, 'result', 'error');
+  const usage = { input_tokens: 20, output_tokens: 10 };
+  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'Reached.', usage });
+  expect(items.map(kindOf)).not.toContain('begun');
+  await agent.prompt({ text: 'goal for ever' });
+  expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: 'I begin.' });
+});
+
+test.each([
+  ['claude', 'alarm', 'RANG'],
+  ['codex', 'alone', 'By myself.'],
+] as const)('what %s begins by itself is a turn of its own', async (protocol, how, words) => {
+  const agent = await start(protocol, { protocol });
+  const output = reader(agent);
+  await agent.prompt({ text: how });
+  await until(output, 'result');
+  expect((await until(output, 'begun')).map(kindOf)).not.toContain('partial');
+  const items = await until(output, 'result', 'error');
+  expect(items.map(kindOf)).toContain('partial');
+  expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: words });
+  await agent.prompt({ text: 'say Again' });
+  expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: 'Again' });
+});
+
+test.each([
+  ['claude', 'alarm and works', 'say Answered', 'Answered'],
+  ['codex', 'stays', 'in time', 'heard: in time'],
+] as const)(
+  'such a turn of %s can be interrupted, and a prompt in the middle of it is a part of it',
+  async (protocol, how, said, words) => {
+    const agent = await start(protocol, { protocol });
+    const output = reader(agent);
+    await agent.prompt({ text: how });
+    await until(output, 'begun');
+    await until(output, 'partial');
+    await agent.prompt({ text: said });
+    expect(rawOf((await until(output, 'result')).at(-1) as AgentOutput)).toMatchObject({ text: words });
+    await agent.prompt({ text: how });
+    await until(output, 'begun');
+    await until(output, 'partial');
+    await agent.request('interrupt', 'i-1');
+    expect(kindOf((await until(output, 'ack', 'result', 'error')).at(-1) as AgentOutput)).toBe('ack');
+  },
+);

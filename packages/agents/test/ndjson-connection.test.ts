@@ -54,6 +54,15 @@ describe('init', () => {
     expect(kindOf(await output.next())).toBe('progress');
   });
 
+  test('that announces nothing, against what it means to, is told of', async () => {
+    const agent = await start('announces-wrongly', { params: { a: 1 } });
+    expect([...agent.capabilities]).toEqual([]);
+    const { message } = rawOf<{ message: string }>(await reader(agent).next());
+    expect(message).toBe(
+      '`init_ack` message: field `capabilities`: expected an array, found the string "steer"; `concerto doctor announces-wrongly` shows how it should look',
+    );
+  });
+
   test('accepts an ack nobody asked for', async () => {
     const agent = await start('announces-unasked');
     expect(await reader(agent).next()).toEqual({ kind: 'announced', capabilities: ['pause', 'resume'] });

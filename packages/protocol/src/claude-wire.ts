@@ -154,6 +154,8 @@ const lifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
   state: z.string(),
+  /** What began it, where that was a time which the model had asked for. */
+  wakeup_source: text,
 });
 
 const result = z.looseObject({

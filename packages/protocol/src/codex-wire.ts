@@ -138,6 +138,9 @@ export const CodexNotification = z.discriminatedUnion('method', [
     ...about,
     tokenUsage: z.looseObject({ total: tokens, last: tokens, modelContextWindow: lenient(z.number()) }),
   }),
+  /** What it works towards by itself, one turn after another, as long as that is `active`. */
+  call('thread/goal/updated', { ...about, goal: z.looseObject({ status: z.string() }) }),
+  call('thread/goal/cleared', about),
   call('serverRequest/resolved', { ...about, requestId: z.union([z.string(), z.number()]) }),
   call('mcpServer/startupStatus/updated', { ...about, name: z.string(), status: z.string(), error: word }),
   call('error', { ...about, error: failure, willRetry: lenient(z.boolean()) }),

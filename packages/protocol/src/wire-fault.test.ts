@@ -16,3 +16,10 @@ test('a value that is too small or too large is told as any other fault', () => 
       'field `list`: expected an array of at most 2 elements, found the array ["a","b","c"]',
   );
 });
+
+test('a number that no number can hold is not told as null', () => {
+  const { error } = z.object({ percent: z.number() }).safeParse({ percent: Number.POSITIVE_INFINITY });
+  expect(wireFaults({ percent: Number.POSITIVE_INFINITY }, error?.issues ?? [])).toBe(
+    'field `percent`: expected a number, found the number Infinity',
+  );
+});

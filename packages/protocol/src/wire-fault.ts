@@ -59,7 +59,8 @@ export function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
 function described(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  const text = JSON.stringify(value);
+  // JSON can spell a number that no number can hold.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   const shown = text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
   return `${Array.isArray(value) ? 'the array' : `the ${typeof value}`} ${shown}`;
 }

@@ -76,3 +76,22 @@ describe.each(agents)('work in the background of a session with $name', ({ proto
     await expect.poll(async () => (await stage.sessions.get(id))?.status).toBe('interrupted');
   });
 });
+
+test('a session for one prompt is not over while its model waits to be woken', async () => {
+  const stage = openStage({ agents });
+  const id = await begin(stage, 'claude', 'sleep', true);
+  await stage.until(id, ({ type }) => type === 'finish');
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'completed', turn: 1, result: { text: 'WOKEN' } });
+});
+
+test('an agent that begins to work by itself is at work in a turn of its own', async () => {
+  const stage = openStage({ agents });
+  const id = await begin(stage, 'claude', 'alarm and works');
+  await stage.until(id, ({ type, content }) => type === 'content' && JSON.stringify(content).includes('RANG'));
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'running', turn: 2 });
+  await stage.sessions.control(id, 'interrupt', caller);
+  await expect.poll(async () => (await stage.sessions.get(id))?.status).toBe('interrupted');
+  const of = ['start', 'content', 'turnComplete'];
+  const events = (await eventsOf(stage, id)).flatMap(({ type }) => (of.includes(String(type)) ? [type] : []));
+  expect(events).toEqual(['start', 'content', 'turnComplete', 'start', 'content', 'turnComplete']);
+});

@@ -19,8 +19,9 @@ export type Ask = {
 export type TurnEnd =
   | { readonly kind: 'result'; readonly text: string; readonly plain: boolean }
   | { readonly kind: 'error'; readonly message: string }
-  /** Its process ended, or it broke the wire so that the turn cannot be trusted to end. */
   | { readonly kind: 'lost'; readonly message: string }
+  /** It broke the wire so that the turn cannot be trusted to end. */
+  | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'asks-on' }
   | { readonly kind: 'late'; readonly lastHeardAt: number | undefined };
 
@@ -49,8 +50,9 @@ export function endOf(said: AgentOutput): TurnEnd | undefined {
     case 'exit':
       return { kind: 'lost', message: said.error.message };
     case 'violation':
-      return said.fatal ? { kind: 'lost', message: said.error.message } : undefined;
+      return said.fatal ? { kind: 'broken', message: said.error.message } : undefined;
     case 'announced':
+    case 'begun':
     case 'events':
     case 'usage':
     case 'withdrawn':
@@ -80,6 +82,7 @@ function safeAnswer(options: readonly string[]): string {
 
 /** A pipe that is gone shows as the agent's exit, which is read next. */
 export async function answer(run: AgentRun, { type, id, answer: value }: Ask, otherId?: string): Promise<void> {
+  if (otherId === undefined) run.wire.answered(type, id);
   const inReplyToId = otherId ?? id;
   const reply = { inReplyTo: type, ...(inReplyToId === undefined ? {} : { inReplyToId }), value };
   await run.connection.reply(reply).catch(() => undefined);

@@ -204,6 +204,8 @@ class AgentCheck {
         return warned(check, `answered with \`error\` after ${took}: ${end.message}`, turnHelp.error);
       case 'lost':
         return failed(check, end.message, turnHelp.lost);
+      case 'broken':
+        return failed(check, `${end.message}, which ends its turn`, turnHelp.broken);
       case 'asks-on':
         return failed(check, `asked ${asks.length} times and was answered each time`, turnHelp.asks);
       case 'late':
@@ -341,6 +343,7 @@ function concealed(finding: Finding, secrets: readonly string[]): Finding {
 const turnHelp = {
   error: 'if this is not what a harmless prompt should give, read its message; --prompt chooses another prompt',
   lost: 'send {"type":"result","text":"…"} or {"type":"error","message":"…"} before ending; read the end of its stderr',
+  broken: 'do what is said below of its lines',
   late: 'end each turn with `result` or `error`, and flush stdout after each line; --timeout SECONDS waits longer',
   long: '--timeout SECONDS waits longer, --prompt chooses shorter work',
   asks: 'read {"type":"response",…,"value":…} as the answer to the question, and go on',

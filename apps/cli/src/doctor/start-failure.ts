@@ -2,20 +2,20 @@ import { AgentError, type AgentErrorCode, type AgentSpec } from '@concerto/agent
 import { type Finding, failed, messageOf } from './finding.ts';
 
 /** Why an agent does not start, and what to do: as the failure says it, else as its kind and its protocol have it. */
-export function startFailure(check: string, { protocol = 'ndjson' }: AgentSpec, cause: unknown): Finding {
-  const otherwise = 'try the command by hand in its working_dir; correct [agents.NAME] in the manifest';
+export function startFailure(check: string, { name, protocol = 'ndjson' }: AgentSpec, cause: unknown): Finding {
+  const otherwise = `try the command by hand in its working_dir; correct [agents.${name}] in the manifest`;
   if (!(cause instanceof AgentError)) return failed(check, messageOf(cause), otherwise);
   const known = protocol === 'ndjson' ? ownWireHelps[cause.code] : otherWireHelp(cause.code, protocol);
-  return failed(check, cause.what, cause.advice ?? known ?? startHelps[cause.code] ?? otherwise);
+  return failed(check, cause.what, cause.advice ?? known ?? startHelps(name)[cause.code] ?? otherwise);
 }
 
 type Helps = Readonly<Partial<Record<AgentErrorCode, string>>>;
 
-const startHelps: Helps = {
+const startHelps = (name: string): Helps => ({
   'spawn-failed': 'install the program, or correct `command`, `args` or `working_dir` in the manifest',
-  'init-refused': 'correct [agents.NAME.params] in the manifest',
+  'init-refused': `correct [agents.${name}.params] in the manifest`,
   exited: 'it ended while it was starting: try its command by hand, and read what it wrote on stderr',
-};
+});
 
 const ownWireHelps: Helps = {
   'init-timeout':

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '@concerto/base';
-import { nearest } from '@concerto/base';
-import { agentCapabilities, type Line, LineError, parseAgentLine } from '@concerto/protocol';
+import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax, nearest } from '@concerto/base';
+import { type AgentMessageId, agentCapabilities, type Line, LineError, parseAgentLine } from '@concerto/protocol';
 import { type Finding, failed, passed, warned } from './finding.ts';
+import { WireOrder } from './wire-order.ts';
 import { type Fault, shapeFaults, shorten } from './wire-shape.ts';
 
 /** Beyond so many different faults the rest is only counted. */
@@ -22,7 +22,7 @@ export class WireCheck {
   lines = 0;
   #hasTyped = false;
   #noise: { readonly line: number; readonly text: string; count: number } | undefined;
-  #turn: 'none' | 'open' | 'ended' = 'none';
+  readonly #order = new WireOrder();
   /** What its last `init_ack` announced, as it was written. */
   announced: readonly string[] | undefined;
 
@@ -33,7 +33,12 @@ export class WireCheck {
 
   /** Before the prompt is written, so that no answer can come earlier. */
   prompted(): void {
-    this.#turn = 'open';
+    this.#order.prompted();
+  }
+
+  /** Before the answer is written. */
+  answered(type: string, id: AgentMessageId | undefined): void {
+    this.#order.answered(type, id);
   }
 
   /** Before a request is written. */
@@ -55,6 +60,7 @@ export class WireCheck {
   #text(text: string): void {
     const parsed = parseAgentLine(text);
     if (parsed.kind === 'plain') this.#plain(text);
+    else if (isNestedTooDeep(parsed.raw)) this.#tooDeep(parsed.raw.type);
     else this.#typed(parsed.raw);
   }
 
@@ -90,43 +96,25 @@ export class WireCheck {
     this.#sequence(raw);
   }
 
-  /** What may come when. */
-  #sequence(raw: Typed): void {
-    switch (raw.type) {
-      case 'init_ack':
-        if (this.announced !== undefined)
-          this.#fault({
-            key: 'second init_ack',
-            status: 'warn',
-            message: 'a second `init_ack`; the last one counts',
-            help: 'announce the capabilities once',
-          });
-        this.announced = Array.isArray(raw.capabilities) ? raw.capabilities.map(String) : [];
-        return;
-      case 'result':
-      case 'error':
-        if (this.#turn !== 'open' && raw.type === 'result') this.#unasked(raw.type);
-        if (this.#turn === 'open') this.#turn = 'ended';
-        return;
-      case 'question':
-      case 'approval':
-        if (this.#turn === 'none') this.#unasked(raw.type);
-        return;
-      case 'ack':
-        this.#ack(raw.in_reply_to, raw.in_reply_to_id);
-        return;
-      default:
-    }
+  /** It ends the turn, whatever it is. */
+  #tooDeep(type: string): void {
+    const message = `\`${shorten(type, excerptLength)}\` nests deeper than ${jsonDepthMax} levels`;
+    this.#fault({ key: 'too deep', status: 'fail', message, help: 'send what nests so deep as a text' });
   }
 
-  #unasked(type: string): void {
-    const when = this.#turn === 'none' ? 'before the first prompt' : 'after the turn had ended';
-    this.#fault({
-      key: `${type} ${when}`,
-      status: this.#turn === 'none' ? 'fail' : 'warn',
-      message: `\`${type}\` ${when}`,
-      help: `send one \`result\` or \`error\` for each prompt, and nothing of a turn outside it`,
-    });
+  /** What may come when. */
+  #sequence(raw: Typed): void {
+    for (const fault of this.#order.faults(raw)) this.#fault(fault);
+    if (raw.type === 'ack') this.#ack(raw.in_reply_to, raw.in_reply_to_id);
+    if (raw.type !== 'init_ack') return;
+    if (this.announced !== undefined)
+      this.#fault({
+        key: 'second init_ack',
+        status: 'warn',
+        message: 'a second `init_ack`; the last one counts',
+        help: 'announce the capabilities once',
+      });
+    this.announced = Array.isArray(raw.capabilities) ? raw.capabilities.map(String) : [];
   }
 
   #ack(verb: Json | undefined, id: Json | undefined): void {
@@ -140,7 +128,7 @@ export class WireCheck {
       const message = `\`ack\`: field \`in_reply_to\`: expected "${asked}", found "${shorten(verb, excerptLength)}"`;
       this.#fault({ key: 'ack verb', status: 'fail', message, help });
     } else if (verb === 'interrupt' || verb === 'cancel') {
-      this.#turn = 'ended';
+      this.#order.stopped();
     }
   }
 
@@ -200,7 +188,7 @@ export function capabilityFindings(check: string, announced: readonly string[] |
   const unknown = announced.filter((name) => !isKnown(name));
   return [
     ...(known.length === 0 ? [] : [passed(check, `announced: ${known.join(', ')}`)]),
-    ...unknown.map((name) => unknownCapability(check, name)),
+    ...[...new Set(unknown)].map((name) => unknownCapability(check, name)),
     ...(known.includes('pause') && !known.includes('resume')
       ? [warned(check, 'announces `pause` without `resume`', 'announce both, or neither')]
       : []),

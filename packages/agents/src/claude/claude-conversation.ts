@@ -1,26 +1,28 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
-import { type AgentCapability, ClaudeIntroduction, type ClaudeParams, readClaudeLine } from '@concerto/protocol';
+import { type AgentCapability, type ClaudeParams, readClaudeLine } from '@concerto/protocol';
 import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
+import type { Alarm } from '../agent-process.ts';
 import { type Conversation, type DriverOptions, withinStart } from '../driver.ts';
 import { agentInfo, conversation, conversationPlace, passedOn, said } from '../driver-output.ts';
+import { memberOf } from '../json-member.ts';
 import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { ClaudeAccount } from './claude-account.ts';
 import { ClaudeControl } from './claude-control.ts';
 import { userMessage } from './claude-input.ts';
+import { claudeBeginning } from './claude-introduction.ts';
+import type { ClaudeRequest } from './claude-request.ts';
 import { ClaudeRequests } from './claude-requests.ts';
 import { claudeSwitches } from './claude-switch.ts';
 import { claudeRuleNames, claudeToolRule } from './claude-tool-rule.ts';
-import { type ClaudeEnd, type ClaudeMeaning, type ClaudeRequest, ClaudeTranslator } from './claude-translator.ts';
+import { type ClaudeEnd, type ClaudeMeaning, ClaudeTranslator } from './claude-translator.ts';
 import { ClaudeTurn } from './claude-turn.ts';
 
 /** For what runs in the background to end when it is told to. */
 const quietWithinMs = 2_000;
-
-const howToLogIn = 'run `claude` in a terminal and log in, or give it ANTHROPIC_API_KEY in its `env`';
 
 const ruleHook = 'tool-rules';
 const versionRequest = 'version';
@@ -54,6 +56,7 @@ export class ClaudeConversation implements Conversation {
   #turn: ClaudeTurn | undefined;
   #conversation: string | undefined;
   #onQuiet: (() => void) | undefined;
+  #overslept: Alarm | undefined;
   /** Messages that came too late for their turn; they go with the next prompt. */
   #late: Utterance[] = [];
 
@@ -102,10 +105,12 @@ export class ClaudeConversation implements Conversation {
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
+    // It has just begun to work by itself: what it is told now is part of that.
+    if (this.#turn?.isItsOwn === true) return await this.#add(this.#turn, { id: '', ...prompt });
     if (this.#turn !== undefined) {
       throw new AgentError('protocol', `agent "${this.#link.spec.name}" is still at work on its last prompt`);
     }
-    this.#turn = this.#newTurn();
+    this.#turn = this.#newTurn(false);
     const late = this.#late.splice(0);
     if (late.length > 0) this.#link.say(passedOn(late));
     await this.#control.send(userMessage(joined([...late, prompt].flatMap(promptPieces))));
@@ -124,9 +129,13 @@ export class ClaudeConversation implements Conversation {
       this.#late.push(steer);
       return;
     }
+    await this.#add(this.#turn, steer);
+  }
+
+  async #add(turn: ClaudeTurn, said: AgentSteer): Promise<void> {
     const uuid = this.#link.uuid();
-    this.#turn.steer(uuid, steer);
-    await this.#control.send({ ...userMessage(promptPieces(steer)), uuid });
+    turn.steer(uuid, said);
+    await this.#control.send({ ...userMessage(promptPieces(said)), uuid });
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -162,33 +171,15 @@ export class ClaudeConversation implements Conversation {
 
   /** What it offers, and whether it can be asked anything at all. */
   #introduced(answer: Json): void {
-    const parsed = ClaudeIntroduction.safeParse(answer);
-    if (!parsed.success) return;
-    const { commands = [], models = [], account, hooks_applied: isAsked, current_permission_mode: mode } = parsed.data;
-    if (this.#params.tools !== undefined && isAsked === false) {
+    const beginning = claudeBeginning(answer, this.#params, this.version);
+    if (beginning === undefined) return;
+    const { version, asksFirst, login, info } = beginning;
+    if (this.#params.tools !== undefined && !asksFirst) {
       const why = "does not ask before it uses a tool, so that the session's rules cannot be held";
       throw this.#link.failure('init-refused', why);
     }
-    this.version = parsed.data.claude_code_version ?? this.version;
-    const isStranger = account?.tokenSource === 'none' && (account.apiKeySource ?? 'none') === 'none';
-    const login = isStranger ? howToLogIn : '';
-    this.#link.say(
-      agentInfo({
-        models: models.map(({ value: id, displayName: name, description }) => ({ id, ...named(name, description) })),
-        commands: commands.map(({ name, description, argumentHint: hint }) => ({
-          name,
-          ...(description === undefined ? {} : { description }),
-          ...(hint === undefined || hint === '' ? {} : { hint }),
-        })),
-        modes: ['default', 'acceptEdits', 'plan', 'dontAsk'].map((id) => ({ id })),
-        ...(mode === undefined ? {} : { mode }),
-        efforts: ['low', 'medium', 'high', 'xhigh', 'max'].map((id) => ({ id })),
-        ...(this.#params.effort === undefined ? {} : { effort: this.#params.effort }),
-        ...(this.#params.model === undefined ? {} : { model: this.#params.model }),
-        ...(this.version === undefined ? {} : { version: this.version }),
-        ...(account === undefined ? {} : { login, extra: { account: JSON.parse(JSON.stringify(account)) } }),
-      }),
-    );
+    this.version = version;
+    this.#link.say(info);
     if (login !== '') this.#link.warn(`not logged in: ${login}`);
   }
 
@@ -227,6 +218,12 @@ export class ClaudeConversation implements Conversation {
       case 'begun':
         this.#turn?.begun();
         return;
+      case 'sleeps':
+        this.#overslept?.cancel();
+        this.#overslept = this.#link.later(meaning.withinMs, () => this.#oversleeps());
+        return;
+      case 'woken':
+        return this.#woken();
       case 'background':
         if (!this.#translator.tasks.isRunning) this.#onQuiet?.();
         return this.#settle();
@@ -261,7 +258,8 @@ export class ClaudeConversation implements Conversation {
   }
 
   #answered({ requestId, response, error }: Extract<ClaudeMeaning, { kind: 'answered' }>): void {
-    if (requestId === versionRequest) this.version = textAt(response, 'version') ?? this.version;
+    const version = requestId === versionRequest ? memberOf(response, 'version') : undefined;
+    if (typeof version === 'string') this.version = version;
     if (requestId === accountRequest) this.#account.began(response);
     if (requestId === spentRequest) this.#spent(response);
     this.#control.answered(requestId, error);
@@ -269,6 +267,18 @@ export class ClaudeConversation implements Conversation {
     if (handshake?.id !== requestId) return;
     if (error === undefined) handshake.accept(response);
     else handshake.refuse(this.#link.failure('init-refused', `refused to begin: ${error}`));
+  }
+
+  /** At a time that was set: in the turn that waits for it, else it begins one by itself. */
+  #woken(): void {
+    if (this.#turn !== undefined) return this.#turn.begun();
+    this.#turn = this.#newTurn(true);
+    this.#link.say({ kind: 'begun' });
+  }
+
+  #oversleeps(): void {
+    this.#link.say(...this.#translator.overslept());
+    this.#settle();
   }
 
   /** In the middle of a turn: who has a budget is stopped there, not at its end. */
@@ -283,7 +293,7 @@ export class ClaudeConversation implements Conversation {
     const charges = this.#account.charge(end.result, end.contextUsed);
     this.#link.say(...charges);
     // Work that nobody asked for is told as a turn's: who was asked for something in it must hear of its end.
-    const turn = this.#turn ?? this.#newTurn();
+    const turn = this.#turn ?? this.#newTurn(true);
     turn.ended(end, charges);
     if (this.#turn === undefined) return this.#tellEnd(turn);
     this.#settle();
@@ -295,14 +305,14 @@ export class ClaudeConversation implements Conversation {
     if (turn?.outcome === undefined || !turn.isAtRest) return;
     if (this.#stops.isStopping || !turn.outcome.ok) return void this.#endTurn(turn);
     const { tasks } = this.#translator;
-    if (tasks.isRunning) return this.#link.say(...turn.waits(tasks.ids.length));
+    if (tasks.count > 0) return this.#link.say(...turn.waits(tasks.count));
     if (turn.isSteered) turn.soon(() => this.#forgetSteered(turn));
     else if (tasks.hasNews) turn.soon(() => this.#isLeft(turn) && void this.#endTurn(turn));
     else void this.#endTurn(turn);
   }
 
   #isLeft(turn: ClaudeTurn): boolean {
-    return this.#turn === turn && turn.isAtRest && !this.#translator.tasks.isRunning;
+    return this.#turn === turn && turn.isAtRest && this.#translator.tasks.count === 0;
   }
 
   /** A program that does not tell what becomes of messages would let us wait for ever. */
@@ -321,6 +331,7 @@ export class ClaudeConversation implements Conversation {
   async #endTurn(turn: ClaudeTurn): Promise<void> {
     if (this.#turn !== turn) return;
     this.#turn = undefined;
+    this.#overslept?.cancel();
     turn.over();
     this.#requests.clear();
     this.#guard.clear();
@@ -332,8 +343,8 @@ export class ClaudeConversation implements Conversation {
     this.#stops.confirm();
   }
 
-  #newTurn(): ClaudeTurn {
-    return new ClaudeTurn((ms, call) => this.#link.later(ms, call));
+  #newTurn(isItsOwn: boolean): ClaudeTurn {
+    return new ClaudeTurn((ms, call) => this.#link.later(ms, call), isItsOwn);
   }
 
   #tellEnd(turn: ClaudeTurn): void {
@@ -353,9 +364,10 @@ export class ClaudeConversation implements Conversation {
     this.#stops.confirm();
   }
 
-  /** What runs in the background ends with the turn that began it. */
+  /** What runs in the background ends with the turn that began it; what is to come at a time the program cannot be asked to forget. */
   async #stopTasks(): Promise<void> {
     const { tasks } = this.#translator;
+    if (tasks.isAsleep) this.#link.warn('its model will be woken at the time that it has set, all the same');
     if (!tasks.isRunning) return;
     const stops = tasks.ids.map((task_id) => this.#control.tell(this.#link.uuid(), { subtype: 'stop_task', task_id }));
     await Promise.all(stops).catch(() => undefined);
@@ -382,17 +394,4 @@ export class ClaudeConversation implements Conversation {
     this.#requests.clear();
     this.#interrupt().catch(() => undefined);
   }
-}
-
-function named(name: string | undefined, description: string | undefined) {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-  };
-}
-
-function textAt(value: Json, key: string): string | undefined {
-  if (typeof value !== 'object' || value === null || !(key in value)) return undefined;
-  const found: unknown = Reflect.get(value, key);
-  return typeof found === 'string' ? found : undefined;
 }

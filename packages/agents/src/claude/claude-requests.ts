@@ -4,8 +4,8 @@ import { type DriverMessage, type Said, said } from '../driver-output.ts';
 import { wireChange } from '../file-change.ts';
 import { memberOf } from '../json-member.ts';
 import { kindOfTool } from '../tool-kind.ts';
+import type { ClaudeRequest } from './claude-request.ts';
 import { claudeTouches } from './claude-tools.ts';
-import type { ClaudeRequest } from './claude-translator.ts';
 
 type Answered = { readonly value: Json } | { readonly error: Json };
 

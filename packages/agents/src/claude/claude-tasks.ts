@@ -3,13 +3,15 @@ import { type Said, said, type ToolOutcome } from '../driver-output.ts';
 
 type System = Extract<ClaudeMessage, { type: 'system' }>;
 
-type Task = { readonly id: string; readonly callId: string | undefined; readonly description: string };
+type Task = { readonly id: string; readonly callId: string | undefined };
 
 /** What the program does in the background: sub-agents and commands that go on after the model has said its word. */
 export class ClaudeTasks {
   readonly #running = new Map<string, Task>();
   /** One has ended, and the model has not been asked since: it will be told, which begins a part of the turn. */
   #hasNews = false;
+  /** The call that asked for the model to be woken at a time, which is still to come. There is one such time. */
+  #sleeping: string | undefined;
 
   get ids(): readonly string[] {
     return [...this.#running.keys()];
@@ -19,8 +21,24 @@ export class ClaudeTasks {
     return this.#running.size > 0;
   }
 
+  get isAsleep(): boolean {
+    return this.#sleeping !== undefined;
+  }
+
+  /** How much is still to come: what runs, and the time at which the model is woken. */
+  get count(): number {
+    return this.#running.size + (this.#sleeping === undefined ? 0 : 1);
+  }
+
   get hasNews(): boolean {
     return this.#hasNews;
+  }
+
+  /** From now on the model is to be woken for this call, or for none; gives the one before, which waits no more. */
+  sleeps(callId: string | undefined): string | undefined {
+    const before = this.#sleeping;
+    this.#sleeping = callId;
+    return before;
   }
 
   /** The model is asked, and hears what has come up to now. */
@@ -35,18 +53,20 @@ export class ClaudeTasks {
 
   /** How the call of a task has ended, if this says so. */
   read(message: System): { readonly callId: string; readonly outcome: ToolOutcome } | undefined {
-    const { subtype, task_id: id, tool_use_id: callId, status, summary = '', description = '' } = message;
+    const { subtype, task_id: id, tool_use_id: callId, status, summary = '' } = message;
     switch (subtype) {
       case 'background_tasks_changed': {
         const left = new Set((message.tasks ?? []).map(({ task_id }) => task_id));
         for (const known of this.#running.keys()) if (!left.has(known)) this.#running.delete(known);
         for (const added of left) {
-          if (!this.#running.has(added)) this.#running.set(added, { id: added, callId: undefined, description });
+          if (!this.#running.has(added)) this.#running.set(added, { id: added, callId: undefined });
         }
         return undefined;
       }
       case 'task_started':
-        if (id !== undefined && message.is_backgrounded === true) this.#running.set(id, { id, callId, description });
+        // Some (workflows) are told to be in the background before they are told to have started, and only so.
+        if (id !== undefined && (message.is_backgrounded === true || this.#running.has(id)))
+          this.#running.set(id, { id, callId });
         return undefined;
       case 'task_notification': {
         const task = id === undefined ? undefined : this.#running.get(id);
@@ -69,6 +89,7 @@ export class ClaudeTasks {
   clear(): void {
     this.#running.clear();
     this.#hasNews = false;
+    this.#sleeping = undefined;
   }
 }
 

@@ -129,3 +129,21 @@ test('what the model said without a stream is told all the same, and once', () =
   expect(read(failed)).toEqual([]);
   expect(read({ type: 'result', subtype: 'success', result: 'More.' })).toEqual([{ end: 'M2' }]);
 });
+
+test('a workflow that goes on in the background ends when it does, though its start does not say where it runs', () => {
+  const translator = new ClaudeTranslator();
+  const read = (message: object) => translator.read(readClaudeLine(JSON.stringify(message)));
+  const system = (subtype: string, fields: object) => read({ type: 'system', subtype, ...fields });
+  const task = { task_id: 't-1', tool_use_id: 'call-1' };
+  const input = { script: 'return 1' };
+  read({ type: 'assistant', message: { content: [{ type: 'tool_use', id: 'call-1', name: 'Workflow', input }] } });
+  system('background_tasks_changed', { tasks: [{ task_id: 't-1', task_type: 'local_workflow' }] });
+  system('task_started', { ...task, task_type: 'local_workflow', workflow_name: 'x' });
+  const launched = { type: 'tool_result', tool_use_id: 'call-1', content: 'launched' };
+  const told = read({ type: 'user', message: { content: [launched] } });
+  expect(told).toMatchObject([{ kind: 'was-used' }, { output: { raw: { message: 'in the background' } } }]);
+  expect(system('task_notification', { ...task, status: 'completed', summary: 'Done.' })).toMatchObject([
+    { output: { raw: { type: 'tool_result', id: 'call-1', content: 'Done.', outcome: 'ok' } } },
+    { kind: 'background' },
+  ]);
+});

@@ -1,19 +1,14 @@
 import type { Json, JsonObject } from '@concerto/base';
-import {
-  type ClaudeBlock,
-  type ClaudeLine,
-  type ClaudeMessage,
-  type ClaudeQuestion,
-  ClaudeQuestions,
-  type ClaudeResult,
-  type PlanEntry,
-} from '@concerto/protocol';
+import { type ClaudeBlock, type ClaudeLine, type ClaudeMessage, type ClaudeResult } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
-import { agentInfo, askedAgain, limited, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
+import { agentInfo, askedAgain, limited, log, type Said, said, thought, toolResult } from '../driver-output.ts';
 import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
+import { ClaudePlan, planTools } from './claude-plan.ts';
+import { type ClaudeRequest, claudeRequest } from './claude-request.ts';
 import { ClaudeTasks, taskProgress } from './claude-tasks.ts';
-import { claudeCall, claudeOutcome, planStatus, todoEntries } from './claude-tools.ts';
+import { claudeCall, claudeOutcome } from './claude-tools.ts';
+import { loopWakeup, sleepOf, sleepTool } from './claude-wakeup.ts';
 
 /** What a line of the program means. */
 export type ClaudeMeaning =
@@ -33,24 +28,12 @@ export type ClaudeMeaning =
   | { readonly kind: 'was-used'; readonly callId: string; readonly isDone: boolean }
   /** It begins to work, at what we asked or by itself. */
   | { readonly kind: 'begun' }
+  /** Its model is to be woken, at the latest after this time; and is, at a time that was set. */
+  | { readonly kind: 'sleeps'; readonly withinMs: number }
+  | { readonly kind: 'woken' }
   /** What runs in the background has changed. */
   | { readonly kind: 'background' }
   | { readonly kind: 'ended'; readonly end: ClaudeEnd };
-
-export type ClaudeRequest =
-  | {
-      readonly kind: 'tool';
-      readonly tool: string;
-      readonly input: JsonObject;
-      readonly callId: string | undefined;
-      /** What it proposes to allow from now on. */
-      readonly suggestions: readonly JsonObject[];
-      readonly extra: JsonObject;
-    }
-  | { readonly kind: 'questions'; readonly input: JsonObject; readonly questions: readonly ClaudeQuestion[] }
-  | { readonly kind: 'hook'; readonly tool: string }
-  /** One that we cannot serve: it must be answered all the same, or the program waits for ever. */
-  | { readonly kind: 'unserved'; readonly subtype: string };
 
 export type ClaudeEnd = {
   readonly result: ClaudeResult;
@@ -86,9 +69,6 @@ const lifecycle: Readonly<Record<string, 'queued' | 'taken-up'>> = {
   completed: 'taken-up',
 };
 const quietTypes: ReadonlySet<string> = new Set(['keep_alive', 'tool_progress', 'auth_status']);
-/** Tools that only keep the list of steps, which is shown as the plan that it is. */
-const planTools: ReadonlySet<string> = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
-
 type Call = { readonly name: string; readonly input: JsonObject };
 
 /** Reads the lines of one process in order. */
@@ -100,7 +80,7 @@ export class ClaudeTranslator {
   readonly #thought = new ThoughtPieces();
   /** The calls whose results are still to come. */
   readonly #calls = new Map<string, Call>();
-  readonly #steps = new Map<string, PlanEntry>();
+  readonly #plan = new ClaudePlan();
   /** What we do not know is told once: some of it comes with every word. */
   readonly #unknown = new Set<string>();
   #message: string | undefined;
@@ -139,6 +119,11 @@ export class ClaudeTranslator {
     );
   }
 
+  /** The time at which its model was to be woken has passed. */
+  overslept(): readonly Said[] {
+    return this.#wakes('it was not woken');
+  }
+
   #read(message: ClaudeMessage): ClaudeMeaning[] {
     switch (message.type) {
       case 'stream_event':
@@ -152,15 +137,19 @@ export class ClaudeTranslator {
       case 'system':
         return this.#system(message);
       case 'control_request':
-        return [{ kind: 'asked', requestId: message.request_id, request: requestOf(message.request) }];
+        return [{ kind: 'asked', requestId: message.request_id, request: claudeRequest(message.request) }];
       case 'control_cancel_request':
         return [{ kind: 'withdrawn', requestId: message.request_id }];
       case 'control_response': {
         const { request_id: requestId, error, response = null } = message.response;
         return [{ kind: 'answered', requestId, response, ...(error === undefined ? {} : { error }) }];
       }
-      case 'command_lifecycle':
-        return [{ kind: lifecycle[message.state] ?? 'dropped', uuid: message.command_uuid }];
+      case 'command_lifecycle': {
+        const { command_uuid: uuid, state, wakeup_source: source } = message;
+        if (source !== undefined)
+          return [...says(...(source === loopWakeup ? this.#wakes('woken') : [])), { kind: 'woken' }];
+        return [{ kind: lifecycle[state] ?? 'dropped', uuid }];
+      }
       case 'result':
         return [...this.#restOfThought(), { kind: 'ended', end: this.#end(message) }];
     }
@@ -245,31 +234,36 @@ export class ClaudeTranslator {
       const call = id === undefined ? undefined : this.#calls.get(id);
       if (block.type !== 'tool_result' || id === undefined || call === undefined) return [];
       const wasUsed: ClaudeMeaning = { kind: 'was-used', callId: id, isDone: block.is_error !== true };
-      if (planTools.has(call.name)) return [wasUsed, ...this.#planned(id, call, block, message.tool_use_result)];
+      if (planTools.has(call.name)) {
+        this.#calls.delete(id);
+        if (block.is_error === true) return [wasUsed];
+        return [wasUsed, ...says(...this.#plan.planned(call, message.tool_use_result))];
+      }
       // It goes on in the background, whatever the program says of it at once.
       if (this.tasks.holds(id)) return [wasUsed, ...says(update(id, 'in the background'))];
+      const isSleep = call.name === sleepTool && block.is_error !== true;
+      const sleep = isSleep ? sleepOf(message.tool_use_result) : undefined;
+      const awake = isSleep ? says(...this.#wakes('it is not woken then', sleep === undefined ? undefined : id)) : [];
+      if (sleep !== undefined) {
+        return [
+          wasUsed,
+          ...awake,
+          ...says(update(id, `until ${sleep.until}`)),
+          { kind: 'sleeps', withinMs: sleep.withinMs },
+        ];
+      }
       this.#calls.delete(id);
       const decision = message.tool_result_meta?.find((meta) => meta.id === id)?.permission_decision;
       const outcome = claudeOutcome(block, message.tool_use_result, decision);
-      return [...says(toolResult({ id, name: call.name }, outcome)), wasUsed];
+      return [...awake, ...says(toolResult({ id, name: call.name }, outcome)), wasUsed];
     });
   }
 
-  #planned(id: string, { name, input }: Call, block: ClaudeBlock, told: Json | undefined): ClaudeMeaning[] {
-    this.#calls.delete(id);
-    if (block.is_error === true) return [];
-    const whole = name === 'TodoWrite' ? todoEntries(input) : undefined;
-    if (whole !== undefined) return says(plan(whole));
-    const named = memberOf(memberOf(told, 'task'), 'id') ?? input.taskId;
-    const key = typeof named === 'string' ? named : String(this.#steps.size + 1);
-    const before = this.#steps.get(key);
-    if (name === 'TaskUpdate' && input.status === 'deleted') this.#steps.delete(key);
-    else if (name === 'TaskCreate' || (name === 'TaskUpdate' && before !== undefined)) {
-      const content = typeof input.subject === 'string' ? input.subject : (before?.content ?? key);
-      const status = input.status === undefined ? (before?.status ?? 'pending') : planStatus(input.status);
-      this.#steps.set(key, { content, status });
-    } else return [];
-    return says(plan([...this.#steps.values()]));
+  /** The call that slept ends; `next` sleeps from now on. */
+  #wakes(why: string, next?: string): readonly Said[] {
+    const id = this.tasks.sleeps(next);
+    if (id === undefined || !this.#calls.delete(id)) return [];
+    return [toolResult({ id, name: sleepTool }, { text: why, failed: false })];
   }
 
   #system(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {
@@ -375,23 +369,6 @@ function update(callId: string, status: string): Said {
   return said({ type: 'progress', message: status, stage: 'subagent', call_id: callId }, [
     { type: 'functionCallUpdate', callId, status },
   ]);
-}
-
-function requestOf(request: Extract<ClaudeMessage, { type: 'control_request' }>['request']): ClaudeRequest {
-  const { subtype, tool_name: tool = '(unknown tool)', input = {} } = request;
-  if (subtype === 'hook_callback') {
-    const named = input.tool_name;
-    return { kind: 'hook', tool: typeof named === 'string' ? named : tool };
-  }
-  if (subtype !== 'can_use_tool') return { kind: 'unserved', subtype };
-  const asked = tool === 'AskUserQuestion' ? ClaudeQuestions.safeParse(input) : undefined;
-  if (asked?.success === true) return { kind: 'questions', input, questions: asked.data.questions };
-  const { tool_use_id: callId, permission_suggestions: suggestions = [], blocked_path, agent_id } = request;
-  const extra = {
-    ...(blocked_path === undefined ? {} : { blocked_path }),
-    ...(agent_id === undefined ? {} : { agent_id }),
-  };
-  return { kind: 'tool', tool, input, callId, suggestions, extra };
 }
 
 function blocksOf(content: string | readonly ClaudeBlock[] | undefined): readonly ClaudeBlock[] {

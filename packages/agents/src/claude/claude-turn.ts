@@ -19,11 +19,14 @@ export class ClaudeTurn {
   /** It works at a part now, or is about to. */
   #isGoingOn = true;
   #waitsFor = 0;
+  /** Nobody has prompted it. */
+  readonly isItsOwn: boolean;
   readonly #later: (ms: number, call: () => void) => Alarm;
   #timer: Alarm | undefined;
 
-  constructor(later: (ms: number, call: () => void) => Alarm) {
+  constructor(later: (ms: number, call: () => void) => Alarm, isItsOwn: boolean) {
     this.#later = later;
+    this.isItsOwn = isItsOwn;
   }
 
   /** How the last part ended. */

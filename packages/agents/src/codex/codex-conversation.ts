@@ -23,6 +23,8 @@ import { newTurn, type Turn, wireTokens } from './codex-turn.ts';
 const steerWithinMs = 10_000;
 /** For the commands in the background to be ended, or told. */
 const quietWithinMs = 2_000;
+/** After a part of a turn: for the program to go on towards its goal. */
+const goesOnWithinMs = 5_000;
 /** How often we look whether the commands in the background have ended. */
 const terminalsMs = 1_000;
 
@@ -81,6 +83,8 @@ export class CodexConversation implements Conversation {
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
+    // It has just begun to work by itself: what it is told now is part of that.
+    if (this.#turn?.isItsOwn === true) return await this.#tell(prompt, () => this.#late.push(prompt));
     if (this.#turn !== undefined) {
       throw new AgentError('protocol', `agent "${this.#link.spec.name}" is still at work on its last prompt`);
     }
@@ -177,9 +181,13 @@ export class CodexConversation implements Conversation {
   }
 
   #hasBegun(turnId: string): void {
-    if (this.#turn === undefined || this.#turn.id === turnId) return;
-    this.#turn.id = turnId;
-    this.#turn.end = undefined;
+    if (this.#turn === undefined) {
+      this.#turn = newTurn(true);
+      this.#link.say({ kind: 'begun' });
+    }
+    if (this.#turn.id === turnId) return;
+    this.#turn.timer?.cancel();
+    Object.assign(this.#turn, { id: turnId, end: undefined, isStill: false });
     if (this.#stops.isStopping) this.#interrupt().catch(() => undefined);
     if (this.#isNamed || this.#thread === '') return;
     // A thread without a turn is not kept.
@@ -263,12 +271,9 @@ export class CodexConversation implements Conversation {
   }
 
   #endedPart(turnId: string, end: CodexEnd): void {
-    if (this.#turn?.id === turnId) {
-      this.#turn.end = end;
-      return this.#settle();
-    }
-    // It may begin to work by itself, towards a goal: who was asked for something in it must hear of its end.
-    if (this.#turn === undefined && end.kind === 'completed') this.#link.say(said(this.#result(end, newTurn())));
+    if (this.#turn?.id !== turnId) return;
+    this.#turn.end = end;
+    this.#settle();
   }
 
   /** The turn is over when all that it has begun is. */
@@ -280,8 +285,16 @@ export class CodexConversation implements Conversation {
     const agents = threads.working.length;
     if (agents > 0 && isDone) return this.#waits(turn, `${agents === 1 ? 'a sub-agent' : `${agents} sub-agents`}`);
     if (agents > 0 && this.#stops.isAsked) return this.#settleLater(turn, () => this.#ended(turn.end));
+    if (isDone && this.#translator.hasGoal && !turn.isStill) {
+      return this.#settleLater(turn, () => this.#standsStill(turn), goesOnWithinMs);
+    }
     if (isDone && work.some(({ type }) => type === 'commandExecution')) return void this.#awaitTerminals(turn);
     this.#ended(turn.end);
+  }
+
+  #standsStill(turn: Turn): void {
+    turn.isStill = true;
+    this.#settle();
   }
 
   #waits(turn: Turn, what: string): void {

@@ -27,7 +27,7 @@ export type CodexMeaning =
   | { readonly kind: 'resolved'; readonly requestId: JsonRpcId }
   | { readonly kind: 'begun'; readonly turnId: string }
   | { readonly kind: 'ended'; readonly turnId: string; readonly end: CodexEnd }
-  /** A sub-agent has ended its work. */
+  /** A sub-agent has ended its work, or its goal has changed. */
   | { readonly kind: 'background' };
 
 export type CodexEnd =
@@ -63,6 +63,8 @@ export class CodexTranslator {
   readonly #over = new Set<string>();
   readonly #totals = new Map<string, CodexTokens>();
   readonly #unknown = new Set<string>();
+  /** When its turn is over it begins the next one by itself. */
+  hasGoal = false;
   #root: string | undefined;
   #model: string | undefined;
   #message: string | undefined;
@@ -133,11 +135,17 @@ export class CodexTranslator {
       case 'item/reasoning/summaryPartAdded':
         return this.#restOfThought();
       case 'item/commandExecution/outputDelta':
-        return [{ kind: 'output', callId: notice.params.itemId, text: notice.params.delta }];
+        return this.#output(notice.params);
       case 'item/mcpToolCall/progress':
         return says(toolProgress(notice.params.itemId, notice.params.message));
       case 'thread/tokenUsage/updated':
         return this.#used(notice.params, this.#root ?? '', this.#model);
+      case 'thread/goal/updated':
+        this.hasGoal = notice.params.goal.status === 'active';
+        return [{ kind: 'background' }];
+      case 'thread/goal/cleared':
+        this.hasGoal = false;
+        return [{ kind: 'background' }];
       case 'serverRequest/resolved':
         return [{ kind: 'resolved', requestId: notice.params.requestId }];
       case 'account/rateLimits/updated':
@@ -180,7 +188,7 @@ export class CodexTranslator {
         if (notice.params.item.type !== 'agentMessage') return this.#itemCompleted(notice.params.item, parent);
         return says(...this.threads.said(threadId, notice.params.item.text ?? ''));
       case 'item/commandExecution/outputDelta':
-        return [{ kind: 'output', callId: notice.params.itemId, text: notice.params.delta }];
+        return this.#output(notice.params);
       case 'thread/tokenUsage/updated':
         return this.#used({ ...notice.params, turnId: null }, threadId, this.threads.modelOf(threadId));
       case 'serverRequest/resolved':
@@ -222,6 +230,11 @@ export class CodexTranslator {
     this.#isOver(item.id);
     // What it has written up to now comes before its result.
     return [...begun, { kind: 'done', item }, ...says(itemCompleted(item))];
+  }
+
+  /** What comes after the end of a command stands in its result already. */
+  #output({ itemId, delta }: { readonly itemId: string; readonly delta: string }): CodexMeaning[] {
+    return this.#over.has(itemId) ? [] : [{ kind: 'output', callId: itemId, text: delta }];
   }
 
   #isOver(id: string): void {

@@ -5,16 +5,21 @@ import type { CodexEnd } from './codex-translator.ts';
 type Tokens = { input: number; output: number; thought: number };
 
 export type Turn = {
+  /** Nobody has prompted it. */
+  readonly isItsOwn: boolean;
   id: string | undefined;
   readonly used: Tokens;
   /** It has said its word; what it has begun may go on. */
   end: CodexEnd | undefined;
   waitsFor: string;
   timer: Alarm | undefined;
+  /** It was waited for to go on by itself, and has not. */
+  isStill: boolean;
 };
 
-export function newTurn(): Turn {
-  return { id: undefined, used: { input: 0, output: 0, thought: 0 }, end: undefined, waitsFor: '', timer: undefined };
+export function newTurn(isItsOwn = false): Turn {
+  const used = { input: 0, output: 0, thought: 0 };
+  return { isItsOwn, id: undefined, used, end: undefined, waitsFor: '', timer: undefined, isStill: false };
 }
 
 /** As a result tells them; what was thought is a part of what was written. */

@@ -160,6 +160,9 @@ class NdjsonConversation implements Conversation {
     if (line.message.type === 'init_ack') {
       this.#plain.acknowledged();
       this.#announced(line.message);
+      // It announces less than its author thinks, and has nothing else by which that is seen.
+      if (line.problem !== undefined)
+        this.#link.warn(`${line.problem}; \`concerto doctor ${this.#link.spec.name}\` shows how it should look`);
     }
     if (!isSaid(line)) return;
     this.#plain.typedMessage();

@@ -49,6 +49,27 @@ if (resume === 'lost') {
   process.exit(1);
 }
 
+function sleeps(id) {
+  assistant({ type: 'tool_use', id, name: 'ScheduleWakeup', input: { delaySeconds: 60, prompt: 'again' } });
+  const tool_use_result = { scheduledFor: 1_800_000_000_000, clampedDelaySeconds: 60 };
+  say({
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: id, content: 'set' }] },
+    tool_use_result,
+  });
+}
+async function wakes(wakeup_source, words, isLong = false) {
+  isBusy = true;
+  say({ type: 'command_lifecycle', command_uuid: randomUUID(), state: 'started', wakeup_source });
+  say({ type: 'system', subtype: 'init', model: 'fake', claude_code_version: '9.9' });
+  text(words);
+  if (isLong) await new Promise((resolve) => waiting.set('stop', resolve));
+  else end({ result: words });
+  isBusy = false;
+  const next = queued.shift();
+  if (next !== undefined) await run(next);
+}
+
 const turns = {
   async say(words) {
     text(words);
@@ -199,6 +220,20 @@ const turns = {
   async wake() {
     end({ result: 'asleep' });
     end({ result: 'woken' });
+  },
+  // Its model wants to be woken at a time, and is.
+  async sleep(what) {
+    sleeps('toolu_1');
+    if (what === 'twice') sleeps('toolu_2');
+    text('Waiting for my time.');
+    end({ result: 'Waiting for my time.' });
+    if (what === 'for ever') return;
+    setTimeout(() => wakes('loop_wakeup', 'WOKEN'), 50);
+  },
+  // Somebody has set a time, and nobody has prompted it when it comes.
+  async alarm(what) {
+    end({ result: 'Set.' });
+    setTimeout(() => wakes('schedule_wakeup', 'RANG', what === 'and works'), 50);
   },
   async deaf() {
     isDeaf = true;

@@ -46,6 +46,16 @@ const answer = (text) => {
   end();
 };
 
+function begin() {
+  turn = { id: `turn-${++turns}` };
+  tell('turn/started', { turn });
+}
+function goOn(words) {
+  begin();
+  tell('thread/goal/updated', { goal: { status: 'complete' } });
+  answer(words);
+}
+
 const command = {
   type: 'commandExecution',
   id: 'i-1',
@@ -91,6 +101,22 @@ const prompts = {
     tell('item/completed', { item: { ...command, status: 'completed', aggregatedOutput: 'removed' } });
   },
   lingers: () => tell('item/started', { item: { ...command, status: 'inProgress' } }),
+  // It has a goal: when its turn is over it goes on by itself.
+  goal: (what) => {
+    tell('thread/goal/updated', { goal: { status: 'active' } });
+    answer('I begin.');
+    if (what !== 'for ever') goOn('Reached.');
+  },
+  // Nobody has prompted it any more.
+  alone: () => {
+    answer('Done.');
+    setTimeout(() => goOn('By myself.'), 50);
+  },
+  stays: () => {
+    answer('Done.');
+    begin();
+    message('m-own', 'Working.');
+  },
   // It delegates, and says its word before its sub-agent does.
   async delegate(what) {
     const agentThreadId = 't-sub';

@@ -244,6 +244,8 @@ export class Hearing {
       }
       case 'announced':
         return { shown: [], told: { type: 'agent-ready', capabilities: output.capabilities } };
+      case 'begun':
+        return { shown: [], told: { type: 'turn-started' } };
       case 'violation': {
         const shown = [errorEvent(incarnation.callId, output.error.message)];
         return output.fatal
@@ -276,6 +278,11 @@ export class Hearing {
           return await writer.tellAhead(Object.assign(said, { routing }, told), line, this.#heardTo);
         const state = await writer.tell(Object.assign(said, { routing }, told), this.#heardTo);
         // A worker may begin a turn by itself, by asking.
+        if (state !== undefined) incarnation.turn = state.turn.number;
+        return;
+      }
+      case 'turn-started': {
+        const state = await writer.tell(Object.assign(said, told), this.#heardTo);
         if (state !== undefined) incarnation.turn = state.turn.number;
         return;
       }
