@@ -32,11 +32,16 @@ const cardOf = (page: Page, id: string) => page.locator('.request', { hasText: `
 const approve = (card: Locator) => card.getByRole('button', { name: 'Approve' });
 
 /** What a press there would hit. */
-async function requestAt(page: Page, { x, y }: { readonly x: number; readonly y: number }): Promise<string | undefined> {
+async function requestAt(
+  page: Page,
+  { x, y }: { readonly x: number; readonly y: number },
+): Promise<string | undefined> {
   return await page.evaluate(
     ([left, top]) =>
-      document.elementFromPoint(left ?? 0, top ?? 0)?.closest('.request')?.querySelector('.request-question')
-        ?.textContent ?? undefined,
+      document
+        .elementFromPoint(left ?? 0, top ?? 0)
+        ?.closest('.request')
+        ?.querySelector('.request-question')?.textContent ?? undefined,
     [x, y],
   );
 }
