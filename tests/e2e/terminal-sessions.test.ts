@@ -23,6 +23,14 @@ const chooser = agent.replace(
   '"approval","id":"a","description":"Delete it","tool":"sh","command":"rm it"',
   '"question","id":"q","question":"Which?","options":["red","green","blue"]',
 );
+/** Wants two things at once, of which one has more lines than are shown; tells what it heard. */
+const pair = `read -r line
+echo '{"type":"approval","id":"a","description":"Clean it","tool":"sh","command":"make clean"}'
+printf '{"type":"approval","id":"b","description":"Change it","tool":"edit","changes":[{"path":"a.sql","patch":"--- a/a.sql\\\\n+++ b/a.sql\\\\n@@ -1,2 +1,61 @@\\\\n--- the guard\\\\n%s-the end\\\\n"}]}\\n' "$(i=0; while [ $i -lt 60 ]; do i=$((i+1)); printf '+line %d\\\\n' $i; done)"
+read -r one
+read -r two
+echo '{"type":"result","text":"heard both"}'
+`;
 /** Says what would hide a line, write the clipboard, clear the screen and turn a name around. */
 const evilAgent = `while read -r line; do
   printf '%s\\n' '{"type":"progress","message":"rm -rf /\\r\\u001b[2KRead README"}'
@@ -41,6 +49,9 @@ args = ["asker.sh"]
 [agents.chooser]
 command = "sh"
 args = ["chooser.sh"]
+[agents.pair]
+command = "sh"
+args = ["pair.sh"]
 [agents.evil]
 command = "sh"
 args = ["evil.sh"]
@@ -62,6 +73,7 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     await writeFile(join(folder, 'asker.sh'), agent);
     await writeFile(join(folder, 'chooser.sh'), chooser);
     await writeFile(join(folder, 'evil.sh'), evilAgent);
+    await writeFile(join(folder, 'pair.sh'), pair);
     await writeFile(join(folder, 'greeter.conc'), program);
     await writeFile(join(folder, 'Concerto.toml'), manifest);
     const { PORT: _port, CONCERTO_URL: _url, CONCERTO_TOKEN: _token, ...env } = process.env;
@@ -131,6 +143,26 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       ],
     );
     expect(shown).toContain('told yes');
+  });
+
+  test('says which of several an answer goes to, shows the next again and all of it when asked; pasted lines are one text', async () => {
+    const { shown } = await sessions(
+      ['start', 'pair', 'first', '--attach'],
+      [
+        ['1 of 2 ! Clean it', 'y\r'],
+        ['yes by user:owner', ''],
+        ['! Change it', ''],
+        ['--- the guard', ''],
+        ['more lines', ''],
+        ['/more shows all of it', '/more\r'],
+        ['+line 60', ''],
+        ['-the end', '\u001b[200~not so:\rkeep the guard\u001b[201~'],
+        ['/drop forgets them', '\r'],
+        ['heard both', '\u0003'],
+      ],
+    );
+    expect(shown).toContain('┊ not so:');
+    expect(shown).toContain('→ not so:\r\n    keep the guard by user:owner');
   });
 
   test('answers a question that was there before the terminal was', async () => {

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, pictures, visit } from '../support/open-browser.ts';
 import { accessFaults } from '../support/page-faults.ts';
@@ -57,7 +57,16 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   await part('Pool').getByRole('button', { name: 'Change' }).click();
   await part('Pool').getByText('of 7 slots').waitFor();
 
-  await part('Templates').getByRole('button', { name: 'Delete template review' }).click();
+  // What nothing brings back is asked for twice.
+  const twice = async (button: Locator, again: Locator): Promise<void> => {
+    await button.click();
+    await page.waitForTimeout(400);
+    await again.click();
+  };
+  await twice(
+    part('Templates').getByRole('button', { name: 'Delete template review' }),
+    part('Templates').getByRole('button', { name: 'Delete it for good? template review' }),
+  );
   await part('Templates').getByText('None.').waitFor();
 
   const add = page.getByRole('form', { name: 'Add a token' });
@@ -73,7 +82,10 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   await hers.getByText('tool = Read').waitFor();
   expect(await hers.getByRole('button', { name: /Revoke|Change|Delete|Check/ }).count()).toBe(0);
   await other.close();
-  await part('Tokens').getByRole('button', { name: 'Revoke the token of ada' }).click();
+  await twice(
+    part('Tokens').getByRole('button', { name: 'Revoke the token of ada' }),
+    part('Tokens').getByRole('button', { name: 'Revoke for good? the token of ada' }),
+  );
   await part('Tokens').getByText("None beside the server's own.").waitFor();
 
   await page.setViewportSize({ width: 360, height: 740 });

@@ -10,6 +10,8 @@ import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
 import { SessionPage } from './session/session-page.tsx';
 import { SessionListPage } from './sessions/session-list-page.tsx';
+import { Boundary } from './shell/boundary.tsx';
+import { BrokenPage } from './shell/broken-page.tsx';
 import { HelpDialog } from './shell/help-dialog.tsx';
 import { Loading } from './shell/loading.tsx';
 import { Notices } from './shell/notices.tsx';
@@ -63,15 +65,17 @@ export function App(): ReactNode {
         <NotifyButton />
         <WhoAmI me={me} />
       </TopBar>
-      {route.page === 'list' && <SessionListPage />}
-      {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
-      <Suspense fallback={<LoadingPage />}>
-        {route.page === 'settings' && <SettingsPage />}
-        {route.page === 'insight' && <InsightPage />}
-        {route.page === 'graph' && <GraphPage />}
-        {route.page === 'programs' && <ProgramListPage />}
-        {route.page === 'program' && <ProgramPage key={route.name} name={route.name} />}
-      </Suspense>
+      <Boundary key={path} fallback={(error) => <BrokenPage error={error} />}>
+        <Suspense fallback={<LoadingPage />}>
+          {route.page === 'list' && <SessionListPage />}
+          {route.page === 'session' && <SessionPage id={route.id} />}
+          {route.page === 'settings' && <SettingsPage />}
+          {route.page === 'insight' && <InsightPage />}
+          {route.page === 'graph' && <GraphPage />}
+          {route.page === 'programs' && <ProgramListPage />}
+          {route.page === 'program' && <ProgramPage name={route.name} />}
+        </Suspense>
+      </Boundary>
       {route.page === 'unknown' && (
         <main className="stop-page">
           <h1>There is nothing here</h1>
@@ -100,6 +104,6 @@ function useFocusOnArrival(path: string): void {
   useEffect(() => {
     if (before.current === path) return;
     before.current = path;
-    document.querySelector('main')?.focus();
+    document.querySelector('main')?.focus({ preventScroll: true });
   }, [path]);
 }

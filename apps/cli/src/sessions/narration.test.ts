@@ -168,6 +168,25 @@ test('what a turn used is told at its end, and a plan as the list it is', () => 
   );
 });
 
+test('of a plan that goes on only what has changed is told; another plan is told whole', () => {
+  const plan = (...statuses: readonly ('pending' | 'in_progress' | 'completed')[]): Bare => ({
+    type: 'plan',
+    entries: statuses.map((status, index) => ({ content: `step ${index + 1}`, status })),
+  });
+  const first = plan('in_progress', 'pending', 'pending');
+  expect(
+    told(...start, first, first, plan('completed', 'in_progress', 'pending'), plan('completed', 'completed')),
+  ).toBe('▶ Hi\n  ▸ step 1\n  ☐ step 2\n  ☐ step 3\n  ☑ step 1\n  ▸ step 2\n  ☑ step 1\n  ☑ step 2\n');
+});
+
+test('a long line of output is cut, and that a program listens is told by the call of its agent', () => {
+  const run = call({ name: 'Bash', kind: 'execute', args: { command: 'make' } });
+  const output: Bare = { type: 'toolOutput', callId: 'c', text: 'x'.repeat(3000) };
+  const listens: Bare = { type: 'subagentAddJson', title: 'listen:start', data: { agent: 'Coder' } };
+  const done: Bare = { type: 'functionResult', callId: 'c', content: { parts: [] }, outcome: 'ok' };
+  expect(told(...start, listens, run, output, done)).toBe(`▶ Hi\n  Bash $ make\n    ${'x'.repeat(399)}…\n`);
+});
+
 test('files are told in words: of a prompt, of a tool, of an answer', () => {
   const dot = { inlineData: { mimeType: 'image/png', data: 'AAAA', title: 'dot.png' } };
   const sheet = { storedData: { handle: 'b', mimeType: 'application/pdf', contentLength: 12_300 } };

@@ -17,6 +17,7 @@ import {
 } from '@concerto/protocol';
 import * as z from 'zod';
 import { paint } from '../terminal/paint.ts';
+import { cut } from '../terminal/wrap.ts';
 import { answerText, fieldsOf } from './audit-detail.ts';
 import { budgetText } from './budget-words.ts';
 import { changeText } from './change-text.ts';
@@ -35,6 +36,7 @@ export type Paper = {
 
 const argumentsMax = 200;
 const outputLinesMax = 8;
+const outputColumnsMax = 400;
 
 type EventOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>;
 
@@ -48,6 +50,7 @@ export class Narration {
   readonly #choices = new Map<string, readonly Choice[]>();
   /** Calls whose changes were shown with them. */
   readonly #shownChanges = new Set<string>();
+  #plan: EventOf<'plan'>['entries'] = [];
   /** Why the turn failed was told: a session that ends with it says the same again. */
   #hasFailed = false;
 
@@ -83,9 +86,9 @@ export class Narration {
       case 'functionResult':
         return this.#resultText(event);
       case 'plan':
-        return event.entries.map(({ content, status }) => `  ${planSigns[status]} ${content}`).join('\n');
+        return this.#planText(event);
       case 'subagentAddJson':
-        return event.title === 'progress' ? undefined : paint('dim', `  ${noteText(event.title, event.data)}`);
+        return toldElsewhere.has(event.title) ? undefined : paint('dim', `  ${noteText(event.title, event.data)}`);
       case 'subagentError':
         this.#hasFailed = true;
         return paint('red', `  ${event.error.$error}`);
@@ -180,6 +183,16 @@ export class Narration {
     return among((turn?.entries ?? []).flatMap((entry) => (entry.kind === 'tool' ? [entry] : [])));
   }
 
+  /** All of it once; after that what has changed in it. */
+  #planText({ entries }: EventOf<'plan'>): string | undefined {
+    const known = this.#plan;
+    this.#plan = entries;
+    const isSame =
+      known.length === entries.length && entries.every(({ content }, at) => content === known[at]?.content);
+    const told = isSame ? entries.filter(({ status }, at) => status !== known[at]?.status) : entries;
+    return told.length === 0 ? undefined : told.map(planLine).join('\n');
+  }
+
   #turnText({ outcome, reason }: EventOf<'turnComplete'>): string | undefined {
     this.#paper.progress?.(undefined);
     const { usage } = this.#fold.view.turns.at(-1) ?? {};
@@ -213,6 +226,13 @@ function endedText(outcome: string, reason: string): string {
   return reason === outcome ? outcome : `${outcome} ${reason}`;
 }
 
+/** Progress stands below what is said; that a program listens is told by the call of its agent. */
+const toldElsewhere: ReadonlySet<string> = new Set(['progress', 'listen:start', 'listen:complete']);
+
+function planLine({ content, status }: EventOf<'plan'>['entries'][number]): string {
+  return `  ${planSigns[status]} ${content}`;
+}
+
 const planSigns = { pending: '☐', in_progress: '▸', completed: '☑' } as const;
 
 function isNothing({ inputTokens, outputTokens, costMicroUsd }: Usage): boolean {
@@ -238,7 +258,7 @@ function outputText(tool: Tool): readonly string[] {
   const output = printedBy(tool);
   if (output.trim() === '' || tool.toolKind === 'read' || tool.toolKind === 'search') return [];
   const lines = harmless(withoutStyles(output)).trimEnd().split('\n');
-  const shown = lines.slice(-outputLinesMax).map((line) => paint('dim', `    ${line}`));
+  const shown = lines.slice(-outputLinesMax).map((line) => paint('dim', `    ${cut(line, outputColumnsMax)}`));
   const hidden = lines.length - shown.length;
   return hidden === 0 ? shown : [paint('dim', `    … ${hidden} lines before`), ...shown];
 }
@@ -299,8 +319,10 @@ function noteText(title: string, data: Json): string {
   return `${title}: ${JSON.stringify(data)}`;
 }
 
+/** `most`: so many lines of a change. */
 export function questionText(
   event: Extract<SuspendEvent, { type: 'waitForInput' | 'waitForChoice' | 'queryConsent' }>,
+  most?: number,
 ): string {
   const options = (event.options ?? []).map(({ id, label }) => `    ${id}: ${label}`);
   if (event.type === 'waitForInput') return [paint('yellow', `? ${textOf(event.prompt)}`), ...options].join('\n');
@@ -314,7 +336,7 @@ export function questionText(
   return [
     paint('yellow', `! ${what}${risk}`),
     ...(typeof command === 'string' && command !== what ? [`    $ ${command}`] : []),
-    ...(event.changes === undefined || event.changes.length === 0 ? [] : [changeText(event.changes)]),
+    ...(event.changes === undefined || event.changes.length === 0 ? [] : [changeText(event.changes, most)]),
     ...(options.length > 0 ? options : namedOptions(event.scope.options)),
   ].join('\n');
 }
@@ -345,5 +367,8 @@ function settledText({ outcome, by, reason, response }: Omit<Settlement, 'at'>, 
   const said = outcome === 'answered' ? (text ?? 'answered') : outcome;
   const who = by === undefined ? '' : ` by ${by}`;
   const isRefused = outcome === 'answered' && said === 'no';
-  return paint(isRefused ? 'yellow' : 'dim', `  → ${said}${who}${reason === undefined ? '' : `: ${reason}`}`);
+  return paint(
+    isRefused ? 'yellow' : 'dim',
+    `  → ${said.replaceAll('\n', '\n    ')}${who}${reason === undefined ? '' : `: ${reason}`}`,
+  );
 }

@@ -1,10 +1,12 @@
 import type { Json } from '@concerto/base';
 import { type AnswerRequest, type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
+import { isLong } from './change-text.ts';
 
 /** What stands before the answer. */
 export function promptOf(event: SuspendEvent): string {
   if (isBudget(event)) return 'more? [y: as much again, n: stop, or tokens=1000] ';
-  if (event.type === 'queryConsent') return 'approve? [y/n, or why not] ';
+  if (event.type === 'queryConsent')
+    return `approve? [y/n, or why not${isLong(event.changes ?? []) ? '; /more shows all of it' : ''}] `;
   if (event.type !== 'waitForChoice') return 'your answer: ';
   return event.selectionMode === 'multiple'
     ? 'your choices (numbers, with commas): '

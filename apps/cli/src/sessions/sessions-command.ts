@@ -181,6 +181,7 @@ async function withMeantId(
 ): Promise<number> {
   const [given, ...rest] = args;
   if (given === undefined || !usage.startsWith('ID')) return await act(args);
+  if (given.trim() === '') throw new UsageError('the ID is empty; `concerto sessions ls` lists them');
   if (given === 'last') return await act([await idMeant(client, given), ...rest]);
   try {
     return await act(args);
@@ -190,7 +191,11 @@ async function withMeantId(
   }
 }
 
+/** About sessions too, but commands of their own. */
+const besides = ['watch', 'rules', 'pool'];
+
 function unknownVerb(name: string): string {
+  if (besides.includes(name)) return `unknown subcommand ${JSON.stringify(name)}; did you mean \`concerto ${name}\`?`;
   const meant = nearest(name, Object.keys(verbs));
   const hint = meant === undefined ? `; there are ${Object.keys(verbs).join(', ')}` : `; did you mean ${meant}?`;
   return `unknown subcommand ${JSON.stringify(name)}${hint}`;

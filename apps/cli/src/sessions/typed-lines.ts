@@ -15,6 +15,7 @@ const typedHelp = [
   '  /again                        the message of the last turn once more',
   '  /model /mode /effort [NAME]   what it may be switched to, or switch',
   '  /commands                     the agent’s own commands',
+  '  /more                         all of what the question is about, also a long change',
   '  /quit                         leave; the session goes on',
 ].join('\n');
 
@@ -42,6 +43,7 @@ const ourCommands = [
   'mode',
   'effort',
   'commands',
+  'more',
 ];
 
 /** One of ours that was meant by a command that is none: `/pasue` is no message to the agent, unless it is one of its own. */

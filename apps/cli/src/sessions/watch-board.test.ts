@@ -35,7 +35,7 @@ test('what waits stands first, with a number, and goes when it is answered', () 
   board.take(summary('a'));
   board.take({ type: 'request', session: 'a', requestId: 'r1', request });
   expect(shown(board)).toMatch(
-    /^1 wait for you · 1 at work · 1 session\n\n1 {2}title of a coder a\n {3}\? Which ␛\[2Jbranch\?\n/,
+    /^1 waits for you · 1 at work · 1 session\n\n1 {2}title of a coder a\n {3}\? Which ␛\[2Jbranch\?\n/,
   );
   expect(board.numbered(1)).toMatchObject({ session: 'a', request });
   expect(board.numbered(2)).toBeUndefined();
@@ -52,7 +52,7 @@ test('a question that was asked before we looked is asked for, once', () => {
   expect(board.take(summary('a', { status: 'waitingForInput', waiting }))).toBe('a');
   board.asked('a', [request]);
   expect(board.take(summary('a', { status: 'waitingForInput', waiting }))).toBeUndefined();
-  expect(shown(board)).toMatch(/^1 wait/);
+  expect(shown(board)).toMatch(/^1 waits/);
   board.take(summary('a', { status: 'running' }));
   expect(shown(board)).toMatch(/^0 wait/);
 });
@@ -100,4 +100,31 @@ test('elsewhere than on a terminal each change is a line', () => {
   expect(watchLine({ type: 'requestSettled', session: 'a', requestId: 'r', outcome: 'answered', by: 'rule:1' })).toBe(
     'a → answered by rule:1',
   );
+});
+
+test('where many wait all of them are seen, who has waited longest first; a command is never left out before its rest', () => {
+  const board = new WatchBoard();
+  for (const at of [3, 1, 2, 0]) {
+    const since = `2026-01-01T00:00:0${at}.000Z`;
+    board.take(summary(`s${at}`, { status: 'waitingForApproval', waiting: { ...waiting, for: 'approval', since } }));
+    const scope = { description: `Clean ${at}`, command: `rm -rf build/${at}` };
+    const patch = `@@ -1,30 +0,0 @@\n${'-gone\n'.repeat(30)}`;
+    const changes = [{ path: 'a.ts', kind: 'edit', patch, added: 0, removed: 30 } as const];
+    const asked = {
+      type: 'queryConsent',
+      requestId: `r${at}`,
+      consentType: 'approval',
+      graphUrl: '',
+      scope,
+      changes,
+    } as const;
+    board.asked(`s${at}`, [{ ...asked, changes: [...changes] }]);
+  }
+  const order = (rows: readonly string[]) => rows.flatMap((row) => /Clean (\d)/.exec(row)?.[1] ?? []);
+  const heights = [80, 34, 16, 11];
+  const seen = heights.map((rows) => board.rows({ rows, columns: 60 }));
+  expect(seen.map(order)).toEqual(seen.map(() => ['0', '1', '2', '3']));
+  expect(seen.map((rows) => rows.filter((row) => row.includes('rm -rf build/')).length)).toEqual([4, 4, 4, 4]);
+  expect(seen.filter((rows, at) => rows.length > (heights[at] ?? 0))).toEqual([]);
+  expect(seen[3]?.[2]).toMatch(/^4 {2}! Clean 0 \$ rm -rf build\/0 … 32 more$/);
 });

@@ -2,7 +2,7 @@ import { harmlessDeep, harmlessLine } from '@concerto/base';
 import { activeAtOf, type OverviewEvent, type Session, type SuspendEvent } from '@concerto/protocol';
 import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
-import { cut, wrapped } from '../terminal/wrap.ts';
+import { columnsOf, cut, wrappedLine } from '../terminal/wrap.ts';
 import { questionText } from './narration.ts';
 import { sessionTable } from './show.ts';
 
@@ -13,8 +13,11 @@ export type Waiting = {
   readonly request: SuspendEvent;
 };
 
-/** Rows of a question; the rest of a long diff is in `attach`. */
-const questionRowsMax = 12;
+/** Rows of a question, fewer where many wait: all of them are to be seen. The rest of a long diff is in `attach`. */
+const questionRows = [12, 6, 3, 1, 0];
+
+/** Of all, and of the list below, of which some is to be seen. */
+const headRows = 6;
 
 const atWork: ReadonlySet<string> = new Set([
   'starting',
@@ -84,10 +87,12 @@ export class WatchBoard {
   rows(size: { readonly rows: number; readonly columns: number }): readonly string[] {
     const sessions = [...this.#sessions.values()];
     const running = sessions.filter(({ status }) => atWork.has(status)).length;
-    const head = [`${this.#waiting.size} wait for you`, `${running} at work`, amount(sessions.length, 'session')].join(
-      ' · ',
-    );
-    const asked = [...this.#waiting.values()].flatMap((waiting) => [...this.#question(waiting, size.columns), '']);
+    const head = [
+      `${this.#waiting.size} ${this.#waiting.size === 1 ? 'waits' : 'wait'} for you`,
+      `${running} at work`,
+      amount(sessions.length, 'session'),
+    ].join(' · ');
+    const asked = this.#asked(size);
     const listed = sessionTable(sessions.toSorted(byNeed), { questions: false }).split('\n');
     const all = [paint('bold', head), '', ...asked, ...listed].map((row) => cut(row, size.columns));
     return all.length <= size.rows
@@ -95,17 +100,29 @@ export class WatchBoard {
       : [...all.slice(0, size.rows - 1), paint('dim', `… ${all.length - size.rows + 1} more rows`)];
   }
 
-  #question({ number, session, request }: Waiting, columns: number): readonly string[] {
+  /** Who has waited longest first; each with as many rows as all of them can have. */
+  #asked({ rows, columns }: { readonly rows: number; readonly columns: number }): readonly string[] {
+    const since = ({ session }: Waiting): string => this.#sessions.get(session)?.waiting?.since ?? '';
+    const waiting = [...this.#waiting.values()].toSorted(
+      (a, b) => since(a).localeCompare(since(b)) || a.number - b.number,
+    );
+    const shown = questionRows.map((most) => waiting.flatMap((one) => this.#question(one, columns, most)));
+    return shown.find((all) => all.length + headRows <= rows) ?? shown.at(-1) ?? [];
+  }
+
+  #question({ number, session, request }: Waiting, columns: number, most: number): readonly string[] {
     const { title = '', agent = '' } = this.#sessions.get(session) ?? {};
-    const head = `${paint('yellow', String(number))}  ${harmlessLine(title)} ${paint('dim', `${harmlessLine(agent)} ${session}`)}`;
-    const margin = { first: '   ', others: '   ' };
+    const where = `${harmlessLine(title)} ${paint('dim', `${harmlessLine(agent)} ${session}`)}`;
+    const head = `${paint('yellow', String(number))}  `;
+    const text = textOfQuestion(request).split('\n');
+    if (most === 0) return [`${head}${oneLine(text, columns - columnsOf(head))}`];
+    if (most === 1) return [head + where, `   ${oneLine(text, columns - 3)}`];
     // In one colour from the first row to the last, whatever the screen breaks it into.
-    const lines = textOfQuestion(request)
-      .split('\n')
-      .flatMap((line) => wrapped(line, columns, margin));
-    const more =
-      lines.length > questionRowsMax ? [`   … ${lines.length - questionRowsMax} more lines: /attach ${number}`] : [];
-    return [head, ...lines.slice(0, questionRowsMax), ...more];
+    const lines = text.flatMap((line) => wrappedLine(line, columns, '   '));
+    const left = lines.length - most;
+    // A row that says that one is left out is no shorter than that one.
+    if (left <= 1) return [head + where, ...lines, ''];
+    return [head + where, ...lines.slice(0, most), `   … ${left} more lines: /attach ${number}`, ''];
   }
 
   #forget(session: string): void {
@@ -117,6 +134,14 @@ export class WatchBoard {
 function byNeed(a: Session, b: Session): number {
   const rank = ({ status }: Session): number => (over.has(status) ? 2 : Number(status === 'idle'));
   return rank(a) - rank(b) || activeAtOf(b).localeCompare(activeAtOf(a));
+}
+
+/** What is asked, with its command; how much more there is to it is told too. */
+function oneLine([first = '', second = '', ...rest]: readonly string[], columns: number): string {
+  const isCommand = second.trim().startsWith('$');
+  const more = rest.length + (isCommand || second === '' ? 0 : 1);
+  const left = more === 0 ? '' : paint('dim', ` … ${more} more`);
+  return cut(isCommand ? `${first} ${second.trim()}` : first, columns - columnsOf(left)) + left;
 }
 
 function textOfQuestion(request: SuspendEvent): string {

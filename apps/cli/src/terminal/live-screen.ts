@@ -3,10 +3,14 @@ import { harmlessLine } from '@concerto/base';
 import { MarkdownLines } from './markdown-lines.ts';
 import { paint } from './paint.ts';
 import { screenSize } from './table.ts';
-import { columnsOf, cut } from './wrap.ts';
+import { columnsOf, cut, wrappedLine } from './wrap.ts';
 
 /** A stream of small pieces is drawn this often, however fast it comes. */
 const drawEveryMs = 40;
+
+/** Whether the terminal says which keys are pasted. */
+const asksForPastes = '\u001b[?2004h';
+const asksForNoPastes = '\u001b[?2004l';
 
 /** Rows below what moves that are left to what is typed. */
 const rowsLeft = 6;
@@ -17,6 +21,7 @@ const rowsLeft = 6;
  */
 export class LiveScreen {
   readonly #input: Interface;
+  readonly #about: () => string | undefined;
   readonly #out = process.stdout;
   readonly #markdown = new MarkdownLines(() => screenSize().columns - 1);
   #tail = '';
@@ -25,8 +30,11 @@ export class LiveScreen {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(input: Interface) {
+  /** `about` says what the typed line is for, where that does not stand right above it. */
+  constructor(input: Interface, about: () => string | undefined) {
     this.#input = input;
+    this.#about = about;
+    this.#out.write(asksForPastes);
     // What was typed has moved the cursor; it is cleared with the rest, for whatever comes of it is told.
     input.on('line', (line) => {
       const width = screenSize().columns;
@@ -38,7 +46,7 @@ export class LiveScreen {
   print(text: string): void {
     this.#redraw(() => {
       this.#finishLine();
-      this.#out.write(`${text}\n`);
+      this.#writeRows(text.split('\n').flatMap((line) => wrappedLine(line, screenSize().columns)));
     });
   }
 
@@ -72,6 +80,7 @@ export class LiveScreen {
     this.#progress = undefined;
     this.#clear();
     this.#finishLine();
+    this.#out.write(asksForNoPastes);
   }
 
   #finishLine(): void {
@@ -86,9 +95,11 @@ export class LiveScreen {
     this.#clear();
     change();
     const width = screenSize().columns - 1;
+    const about = this.#about();
     const rows = [
       ...this.#markdown.rest(this.#tail).slice(-Math.max(1, screenSize().rows - rowsLeft)),
       ...(this.#progress === undefined ? [] : [paint('dim', cut(`  … ${this.#progress}`, width))]),
+      ...(about === undefined ? [] : [paint('yellow', cut(harmlessLine(about), width))]),
     ];
     this.#rows = rows.length;
     this.#writeRows(rows);

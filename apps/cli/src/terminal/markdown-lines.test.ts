@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MarkdownLines } from './markdown-lines.ts';
-import { columnsOf, cut, wrapped } from './wrap.ts';
+import { columnsOf, cut, wrapped, wrappedLine } from './wrap.ts';
 
 function shown(text: string, width = 30): readonly string[] {
   const lines = new MarkdownLines(() => width);
@@ -56,6 +56,16 @@ test('rows are no wider than they may be, whatever stands in them', () => {
   expect(rows.filter((row) => columnsOf(row) > 21)).toEqual([]);
   const margin = { first: '• ', others: '  ' };
   expect(wrapped('one two three', 9, margin)).toEqual(['• one two', '  three']);
+});
+
+test('signs that join others take no room, and no letter is torn apart', () => {
+  const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
+  expect(['e\u0301', family, '\u2714', '\u26a0\ufe0f', '\u6f22', 'a\u200bb'].map(columnsOf)).toEqual([
+    1, 2, 1, 2, 2, 2,
+  ]);
+  expect(cut(`${family}${family}x`, 3)).toBe(`${family}…`);
+  expect(wrapped('e\u0301'.repeat(3), 2)).toEqual(['e\u0301e\u0301', 'e\u0301']);
+  expect(wrappedLine('    one two three', 12)).toEqual(['    one two', '    three']);
 });
 
 test('what is cut is no wider than it may be, and ends its styles', () => {

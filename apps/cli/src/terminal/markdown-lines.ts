@@ -1,5 +1,5 @@
 import { paint } from './paint.ts';
-import { columnsOf, padded, wrapped } from './wrap.ts';
+import { columnsOf, lettersOf, padded, wrapped } from './wrap.ts';
 
 const fences = /^\s{0,3}(```+|~~~+)\s*(\S*)/;
 const tableRow = /^\s*\|.*\|\s*$/;
@@ -62,7 +62,7 @@ export class MarkdownLines {
     // Broken where the row is full, and nowhere else: its blanks mean something.
     const room = Math.max(1, this.#width() - columnsOf(bar));
     const parts: string[] = [''];
-    for (const letter of line.replaceAll('\t', '    ')) {
+    for (const letter of lettersOf(line.replaceAll('\t', '    '))) {
       const last = parts.at(-1) ?? '';
       if (columnsOf(last) + columnsOf(letter) > room) parts.push(letter);
       else parts[parts.length - 1] = last + letter;

@@ -1,12 +1,23 @@
 import { stripVTControlCharacters } from 'node:util';
 
+const plain = /^[\x20-\x7e]*$/;
 const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
+/** Signs that only stand with others, and such as join them. */
+const bare = /^[\p{Mn}\p{Me}\u200b-\u200f\u2060-\u2064\ufeff]+$/u;
+const letters = new Intl.Segmenter();
+
+/** Letters as a reader counts them: with their accents, and a picture that is made of several as one. */
+export function lettersOf(text: string): readonly string[] {
+  return plain.test(text) ? [...text] : Array.from(letters.segment(text), ({ segment }) => segment);
+}
 
 /** Columns that a text takes; styles take none, letters of some scripts and most pictures two. */
 export function columnsOf(text: string): number {
+  const shown = stripVTControlCharacters(text);
+  if (plain.test(shown)) return shown.length;
   let columns = 0;
-  for (const letter of stripVTControlCharacters(text)) columns += wide.test(letter) ? 2 : 1;
+  for (const letter of lettersOf(shown)) columns += bare.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
   return columns;
 }
 
@@ -24,7 +35,7 @@ export function cut(text: string, width: number): string {
       shown += piece;
       continue;
     }
-    for (const letter of piece) {
+    for (const letter of lettersOf(piece)) {
       if (isFull) break;
       room -= columnsOf(letter);
       isFull = room < 0;
@@ -58,12 +69,19 @@ export function wrapped(text: string, width: number, margin: Margin = { first: '
   return [...rows, row].map((one, index) => `${index === 0 ? margin.first : margin.others}${one}`);
 }
 
+/** A line of text in rows that begin where it does. */
+export function wrappedLine(line: string, width: number, margin = ''): readonly string[] {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  const left = margin + (indent.length < width / 2 ? indent : '');
+  return wrapped(line.slice(indent.length), width, { first: left, others: left });
+}
+
 /** A word that is wider than the row, in parts; a styled one is left to the terminal. */
 function pieces(word: string, room: number): readonly string[] {
   if (columnsOf(word) <= room || word.includes('\u001b')) return [word];
   const parts: string[] = [];
   let part = '';
-  for (const letter of word) {
+  for (const letter of lettersOf(word)) {
     if (columnsOf(part) + columnsOf(letter) > room) {
       parts.push(part);
       part = '';

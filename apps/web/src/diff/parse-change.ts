@@ -16,12 +16,13 @@ export type ParsedPatch =
   | { readonly kind: 'empty' };
 
 const binaryMark = /^(Binary files .* differ|GIT binary patch)/m;
+const hunkMark = /^@@ /m;
 /** Longer lines are compared as wholes: a minified file would hold up the page. */
 const wordsMax = 2000;
 
 /** A unified diff of one file as lines with their numbers, changed words marked. */
 export function parseChange(patch: string): ParsedPatch {
-  if (binaryMark.test(patch)) return { kind: 'binary' };
+  if (binaryMark.test(patch) && !hunkMark.test(patch)) return { kind: 'binary' };
   if (patch.trim() === '') return { kind: 'empty' };
   try {
     const hunks = parsePatch(patch).flatMap((file) => file.hunks.map(hunkOf));

@@ -6,12 +6,15 @@ type Props = {
   /** What it says before the press that counts. */
   readonly question: string;
   readonly title: string;
+  /** Which of several alike it is for, said to whoever does not see where it stands. */
+  readonly about?: string;
   readonly disabled?: boolean;
   readonly onMeant: () => void;
 };
 
-export function ConfirmButton({ label, question, title, disabled = false, onMeant }: Props): ReactNode {
+export function ConfirmButton({ label, question, title, about, disabled = false, onMeant }: Props): ReactNode {
   const { isConfirming, isMeant } = useConfirm();
+  const text = isConfirming ? question : label;
   return (
     <button
       type="button"
@@ -19,9 +22,10 @@ export function ConfirmButton({ label, question, title, disabled = false, onMean
       data-confirming={isConfirming}
       disabled={disabled}
       title={title}
+      aria-label={about === undefined ? undefined : `${text} ${about}`}
       onClick={() => isMeant() && onMeant()}
     >
-      {isConfirming ? question : label}
+      {text}
     </button>
   );
 }

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
+import { useDraft } from '../shell/use-draft.ts';
 import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
 import type { Beside, FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
@@ -64,6 +65,7 @@ export function ApprovalForm({
       {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, { remember })} />}
       {isExplaining && (
         <ReasonField
+          requestId={event.requestId}
           isSending={isSending}
           onReason={(reason) => answer(false, { reason })}
           onLeave={() => {
@@ -113,14 +115,15 @@ function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
 }
 
 type ReasonProps = {
+  readonly requestId: string;
   readonly isSending: boolean;
   readonly onReason: (reason: string) => void;
   readonly onLeave: () => void;
 };
 
 /** What the agent is told with the no, so that it does better. */
-function ReasonField({ isSending, onReason, onLeave }: ReasonProps): ReactNode {
-  const [reason, setReason] = useState('');
+function ReasonField({ requestId, isSending, onReason, onLeave }: ReasonProps): ReactNode {
+  const [reason, write] = useDraft(requestId);
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') onLeave();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -136,7 +139,7 @@ function ReasonField({ isSending, onReason, onLeave }: ReasonProps): ReactNode {
         placeholder="What should it do instead?"
         maxLength={reasonLengthMax}
         value={reason}
-        onChange={(event) => setReason(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
       <button

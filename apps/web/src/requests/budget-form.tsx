@@ -1,16 +1,18 @@
 import type { SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
+import { useConfirm } from '../shell/use-confirm.ts';
 import type { FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
-/** The session has used what it may: as much again, or its end. */
+/** The session has used what it may: as much again, or its end, which is for good and asked for twice. */
 export function BudgetForm({
   isSending,
   onAnswer,
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
+  const { isConfirming, isMeant } = useConfirm();
   const answer = (response: 'more' | 'stop'): void => {
-    if (!isSending) onAnswer(response);
+    if (!isSending && (response === 'more' || isMeant())) onAnswer(response);
   };
   const keys = useCardKeys((key) => {
     if (key === 'y') answer('more');
@@ -25,9 +27,15 @@ export function BudgetForm({
         As much again
         <kbd aria-hidden="true">y</kbd>
       </button>
-      <button type="button" className="button deny" disabled={isSending} onClick={() => answer('stop')}>
+      <button
+        type="button"
+        className="button deny"
+        data-confirming={isConfirming}
+        disabled={isSending}
+        onClick={() => answer('stop')}
+      >
         <Icon name="close" />
-        Stop the session
+        {isConfirming ? 'End it for good?' : 'Stop the session'}
         <kbd aria-hidden="true">n</kbd>
       </button>
     </fieldset>

@@ -57,7 +57,12 @@ export function ChoiceForm({ event, isSending, onAnswer }: FormProps<ChoiceEvent
           </button>
         )}
       </div>
-      <TextAnswer label="Something else" isSending={isSending} onText={(text) => onAnswer(textAnswer(text))} />
+      <TextAnswer
+        label="Something else"
+        requestId={event.requestId}
+        isSending={isSending}
+        onText={(text) => onAnswer(textAnswer(text))}
+      />
     </fieldset>
   );
 }

@@ -1,20 +1,29 @@
 import type { SuspendEvent } from '@concerto/protocol';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { useDraft } from '../shell/use-draft.ts';
 import { textAnswer } from './answer-text.ts';
 import type { FormProps } from './request-card.tsx';
 
 /** A question that is answered in words. */
 export function QuestionForm({
+  event,
   isSending,
   onAnswer,
 }: FormProps<Extract<SuspendEvent, { type: 'waitForInput' }>>): ReactNode {
-  return <TextAnswer label="Your answer" isSending={isSending} onText={(text) => onAnswer(textAnswer(text))} />;
+  const { requestId } = event;
+  const send = (text: string): void => onAnswer(textAnswer(text));
+  return <TextAnswer label="Your answer" requestId={requestId} isSending={isSending} onText={send} />;
 }
 
-type Props = { readonly label: string; readonly isSending: boolean; readonly onText: (text: string) => void };
+type Props = {
+  readonly label: string;
+  readonly requestId: string;
+  readonly isSending: boolean;
+  readonly onText: (text: string) => void;
+};
 
-export function TextAnswer({ label, isSending, onText }: Props): ReactNode {
-  const [text, setText] = useState('');
+export function TextAnswer({ label, requestId, isSending, onText }: Props): ReactNode {
+  const [text, write] = useDraft(requestId);
   const send = (): void => {
     if (text.trim() !== '' && !isSending) onText(text.trim());
   };
@@ -37,7 +46,7 @@ export function TextAnswer({ label, isSending, onText }: Props): ReactNode {
         placeholder={`${label} …`}
         value={text}
         data-answer-field
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
       <button type="submit" className="button primary" disabled={isSending || text.trim() === ''}>

@@ -1,9 +1,10 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protocol';
-import { type ReactNode, useContext, useRef, useState } from 'react';
+import { type ReactNode, useContext, useEffect, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useMay } from '../people/may.ts';
+import { forgetDraft } from '../shell/draft-store.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting, Remaining } from '../time/moment.tsx';
 import { NestedIn } from '../timeline/nested-in.ts';
@@ -12,9 +13,13 @@ import { BudgetForm } from './budget-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
 import { GraphForm } from './graph-form.tsx';
 import { QuestionForm } from './question-form.tsx';
+import { questionText } from './question-text.ts';
 import { RequestPrompt } from './request-prompt.tsx';
 import { RoutedLine } from './routed-line.tsx';
 import { SettledNote } from './settled-note.tsx';
+
+/** Of several that are open, a name must say which. */
+const nameMax = 120;
 
 type Props = {
   readonly sessionId: string;
@@ -49,6 +54,9 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
     }
   };
   const isOpen = settled === undefined;
+  useEffect(() => {
+    if (!isOpen) forgetDraft(event.requestId);
+  }, [isOpen, event.requestId]);
   const owner = useContext(NestedIn);
   const { icon, title } = looksOf(event);
   const now = routed.at(-1);
@@ -63,7 +71,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       data-risk={riskOf(event)}
       // What is settled is no place that one looks for.
       {...(isOpen ? {} : { role: 'group' })}
-      aria-label={isOpen ? `${title}${waitsText(owner)}` : title}
+      aria-label={isOpen ? `${title}${waitsText(owner)}: ${questionText(event).slice(0, nameMax)}` : title}
     >
       <header className="request-head">
         <Icon name={icon} />
@@ -83,6 +91,11 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       </header>
       <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
       <RoutedLine routed={routed} settledBy={settled?.by} />
+      {problem !== undefined && settled === undefined && (
+        <p className="inline-problem" role="alert">
+          {problem}
+        </p>
+      )}
       {settled === undefined ? (
         <Form
           event={event}
@@ -92,11 +105,6 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         />
       ) : (
         <SettledNote event={event} settled={settled} />
-      )}
-      {problem !== undefined && settled === undefined && (
-        <p className="inline-problem" role="alert">
-          {problem}
-        </p>
       )}
     </section>
   );

@@ -4,6 +4,7 @@ import type { KeyboardEvent, ReactNode, Ref } from 'react';
 import { useMay } from '../people/may.ts';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
+import { Plain } from '../text/plain.tsx';
 import { type Addressee, addresseeOf } from './addressee.ts';
 import { AttachButton, AttachmentList, useAttachments } from './attachments.tsx';
 import { isOver } from './lifecycle-table.ts';
@@ -102,7 +103,10 @@ function Saying({ addressee, text, isTold }: SayingProps): ReactNode {
         <p className="composer-answers">
           <Icon name="question" />
           <span className="composer-asked">
-            <strong>{addressee.saying}:</strong> {addressee.question}
+            <strong>{addressee.saying}:</strong>{' '}
+            <bdi>
+              <Plain text={addressee.question} />
+            </bdi>
           </span>
         </p>
       )}

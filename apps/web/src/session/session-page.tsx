@@ -28,7 +28,15 @@ import { WorktreePanel } from './worktree-panel.tsx';
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, reload, ...shown } = useSession(id);
   const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier, unshownTo, readEarlier, hold } = shown;
-  const following = useFollowing({ items, isBusy: shown.isBusy, earlier: { read: readEarlier, hold } });
+  const isAsked = view.requests.length > 0;
+  const earlierItems = { read: readEarlier, hold };
+  const following = useFollowing({
+    items,
+    isBusy: shown.isBusy,
+    isReplaying,
+    isAsking: isAsked,
+    earlier: earlierItems,
+  });
   const { context, live } = useShownSession(id, view.turns);
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -36,7 +44,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const isAsking = oldest !== undefined && asksYou({ status, waiting: session?.waiting });
   usePageTitle(session?.title ?? 'Session', isAsking);
   useShortcuts({
-    a: () => focusRequest(oldest?.requestId, following.follow),
+    a: () => focusRequest(oldest?.requestId, following.reveal),
     b: following.follow,
     c: () => field.current?.focus(),
   });
@@ -75,7 +83,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
                 status={status}
                 open={oldest?.event}
                 fieldRef={field}
-                onSent={following.follow}
+                onSent={following.reveal}
                 commands={view.agent.commands}
               />
             )}

@@ -6,6 +6,7 @@ import { ConfirmButton } from '../keeping/confirm-button.tsx';
 import { deleteSessions, putAway } from '../keeping/keep-sessions.ts';
 import { useMay } from '../people/may.ts';
 import { navigate, replaceAddress, useLocation } from '../routing/use-location.ts';
+import { Boundary } from '../shell/boundary.tsx';
 import { post } from '../shell/notice-board.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { isOver } from './lifecycle-table.ts';
@@ -63,19 +64,21 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
         <Keep session={session} onChanged={onChanged} />
       )}
       {tab !== undefined && (
-        <Suspense>
-          <Inspector
-            sessionId={id}
-            tab={tab}
-            event={linked > 0 ? linked : undefined}
-            position={position}
-            onTab={setTab}
-            onClose={() => {
-              setTab(undefined);
-              if (linked > 0) replaceAddress(path);
-            }}
-          />
-        </Suspense>
+        <Boundary fallback={() => <p className="inline-problem">It could not be loaded. Load the page again.</p>}>
+          <Suspense>
+            <Inspector
+              sessionId={id}
+              tab={tab}
+              event={linked > 0 ? linked : undefined}
+              position={position}
+              onTab={setTab}
+              onClose={() => {
+                setTab(undefined);
+                if (linked > 0) replaceAddress(path);
+              }}
+            />
+          </Suspense>
+        </Boundary>
       )}
     </section>
   );

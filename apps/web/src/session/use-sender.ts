@@ -3,7 +3,7 @@ import type { LlmContent, MessagePriority, Part } from '@concerto/protocol';
 import { useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
-import { forgetDraft, keepDraft, keptDraft } from './draft-store.ts';
+import { forgetDraft, keepDraft, keptDraft } from '../shell/draft-store.ts';
 
 /** As a message of a lane, or as an answer. */
 export type SendWay = MessagePriority | Answer;

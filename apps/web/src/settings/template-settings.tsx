@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { ConfirmButton } from '../keeping/confirm-button.tsx';
 import { useChange } from './use-change.ts';
 
 /** Starts that were given a name. */
@@ -20,15 +21,14 @@ export function TemplateSettings({ mayChange }: { readonly mayChange: boolean })
               {prompt !== undefined && <p className="muted">{prompt.split('\n', 1)}</p>}
             </div>
             {mayChange && (
-              <button
-                type="button"
-                className="button small"
+              <ConfirmButton
+                label="Delete"
+                question="Delete it for good?"
+                title="Nothing brings it back"
+                about={`template ${name}`}
                 disabled={isBusy}
-                aria-label={`Delete template ${name}`}
-                onClick={() => void change(() => client.deleteTemplate(name), `The template ${name} is gone.`)}
-              >
-                Delete
-              </button>
+                onMeant={() => void change(() => client.deleteTemplate(name), `The template ${name} is gone.`)}
+              />
             )}
           </li>
         ))}

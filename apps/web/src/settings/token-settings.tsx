@@ -2,6 +2,7 @@ import type { Role, TokenAdded } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { ConfirmButton } from '../keeping/confirm-button.tsx';
 import { CopyButton } from '../text/copy-button.tsx';
 import { Age } from '../time/moment.tsx';
 import { useChange } from './use-change.ts';
@@ -33,15 +34,14 @@ export function TokenSettings(): ReactNode {
                 by {addedBy}, <Age at={addedAt} />
               </span>
             </div>
-            <button
-              type="button"
-              className="button small"
+            <ConfirmButton
+              label="Revoke"
+              question="Revoke for good?"
+              title="Whoever has it is let in no more"
+              about={`the token of ${name}`}
               disabled={isBusy}
-              aria-label={`Revoke the token of ${name}`}
-              onClick={() => void change(() => client.revokeToken(name), `The token of ${name} is revoked.`)}
-            >
-              Revoke
-            </button>
+              onMeant={() => void change(() => client.revokeToken(name), `The token of ${name} is revoked.`)}
+            />
           </li>
         ))}
       </ul>

@@ -6,7 +6,9 @@ import { useOverview } from '../live/use-overview.ts';
 import { sessionPath } from '../routing/route.ts';
 import { navigate, useLocation } from '../routing/use-location.ts';
 import { useAttachments } from '../session/attachments.tsx';
+import { forgetDraft } from '../shell/draft-store.ts';
 import { Icon } from '../shell/icon.tsx';
+import { useDraft } from '../shell/use-draft.ts';
 import { AgentPicker } from './agent-picker.tsx';
 import { faultOf } from './fault-of.ts';
 import { FolderFields } from './folder-fields.tsx';
@@ -20,8 +22,8 @@ type Props = { readonly targets: readonly Target[]; readonly promptRef: Ref<HTML
 
 /** Whom to start, with what to do, where and how. */
 export function StartForm({ targets, promptRef }: Props): ReactNode {
-  const [picked, setPicked] = useState<string>();
-  const [prompt, setPrompt] = useState('');
+  const [picked, setPicked] = useDraft('start.target');
+  const [prompt, setPrompt] = useDraft('start');
   const supervisor = useLocation().query.get('supervisor');
   const [fields, setFields] = useState<StartFields>(supervisor === null ? {} : { supervisor });
   const files = useAttachments();
@@ -94,6 +96,7 @@ function useStart() {
     setRefusal(undefined);
     try {
       const session = await client.start(request);
+      forgetDraft('start');
       navigate(sessionPath(session.id));
     } catch (cause) {
       setRefusal({ cause, fault: faultOf(cause) });

@@ -1,6 +1,7 @@
 import type { SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
+import { stopCarriedOver } from './carried-over.ts';
 import { TimelineChunk } from './timeline-chunk.tsx';
 import type { TimelineItem } from './timeline-items.ts';
 import type { Following } from './use-following.ts';
@@ -26,7 +27,9 @@ export function Timeline({ sessionId, view, items, earlier, unshown, following, 
   const turn = turns.at(-1);
   const isWorking = turn?.state === 'running' && status === 'running';
   const last = items.at(-1);
-  const { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch } = following;
+  const { scroller, inner, isFollowing, seesRequest, first, showEarlier, follow, reveal, onScroll, onTouch } =
+    following;
+  const isAsked = requests.length > 0 && !seesRequest && !isReplaying;
   const start = Math.floor(Math.min(first, items.length) / chunkItems) * chunkItems;
   const chunks = Array.from(
     { length: Math.ceil((items.length - start) / chunkItems) },
@@ -34,7 +37,8 @@ export function Timeline({ sessionId, view, items, earlier, unshown, following, 
   );
   const current = isWorking ? items.length - 1 : undefined;
   return (
-    <div className="timeline-frame">
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions, jsx-a11y/click-events-have-key-events
+    <div className="timeline-frame" onClickCapture={stopCarriedOver}>
       <h2 className="visually-hidden">Timeline</h2>
       <div
         ref={scroller}
@@ -76,10 +80,10 @@ export function Timeline({ sessionId, view, items, earlier, unshown, following, 
           )}
         </div>
       </div>
-      {!isFollowing && (
-        <button type="button" className="button jump" data-open={requests.length > 0} onClick={follow}>
+      {(isAsked || !isFollowing) && (
+        <button type="button" className="button jump" data-open={isAsked} onClick={isAsked ? reveal : follow}>
           <Icon name="down" />
-          {requests.length > 0 ? 'A question waits for you' : 'Jump to latest'}
+          {isAsked ? 'A question waits for you' : 'Jump to latest'}
         </button>
       )}
     </div>

@@ -8,6 +8,7 @@ import { useRow } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
+import { Boundary } from '../shell/boundary.tsx';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { TerminalView } from '../terminal/terminal-view.tsx';
 import { CommandLine } from '../text/command-line.tsx';
@@ -90,9 +91,13 @@ function ToolBody({ item, onUse }: BodyProps): ReactNode {
             <Icon name="back" />
             Open its session
           </Link>
-          <Suspense>
-            <SessionTimeline id={childSession} />
-          </Suspense>
+          <Boundary
+            fallback={() => <p className="inline-problem">Its timeline could not be loaded: its session shows it.</p>}
+          >
+            <Suspense>
+              <SessionTimeline id={childSession} />
+            </Suspense>
+          </Boundary>
         </>
       )}
       {changes.length > 0 && <DiffView changes={changes} />}

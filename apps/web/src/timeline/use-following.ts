@@ -1,4 +1,14 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type HeldPlace,
+  heldReading,
+  heldRequest,
+  isOpenRequest,
+  keepPlace,
+  openRequests,
+  requestAfter,
+  seesRequest,
+} from './held-place.ts';
 import type { TimelineItem } from './timeline-items.ts';
 
 /** Nearer to the end than this counts as being at the end. */
@@ -12,10 +22,15 @@ export type Following = {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly inner: RefObject<HTMLDivElement | null>;
   readonly isFollowing: boolean;
+  /** A request that is open is in sight. */
+  readonly seesRequest: boolean;
   /** The first item to be laid out. */
   readonly first: number;
   readonly showEarlier: () => void;
+  /** To the end, and on with it. */
   readonly follow: () => void;
+  /** To what waits longest for an answer; where nothing does, to the end. */
+  readonly reveal: () => void;
   readonly onScroll: () => void;
   /** The reader does something here: from now on nothing moves under them. */
   readonly onTouch: () => void;
@@ -24,6 +39,9 @@ export type Following = {
 type Shown = {
   readonly items: readonly TimelineItem[];
   readonly isBusy: boolean;
+  /** What is drawn is the past: no request in it is open for long. */
+  readonly isReplaying: boolean;
+  readonly isAsking: boolean;
   readonly earlier: {
     readonly read: () => Promise<void>;
     /** Nothing that stands may go: somebody reads it. */
@@ -31,38 +49,89 @@ type Shown = {
   };
 };
 
-/** Stays at the end while the reader is there, and leaves them alone when they are not. */
-export function useFollowing({ items, isBusy, earlier: { read, hold } }: Shown): Following {
+/**
+ * Stays at the end while the reader is there, and leaves them alone when they are not. A request that can be answered
+ * does not move either, whatever comes after it, until it is: what a press was meant for is what it hits.
+ */
+export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { read, hold } }: Shown): Following {
   const total = items.length;
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const [pinned, setPinned] = useState<number>();
+  const [seen, setSeen] = useState(false);
   const isFollowing = pinned === undefined;
   const first = pinned ?? Math.max(0, total - (isBusy ? busyItems : windowItems));
   const firstKey = items[0]?.key;
   const heightBefore = useRef<number>(undefined);
+  const topBefore = useRef(0);
+  const held = useRef<HeldPlace>(undefined);
+  /** The request at which the timeline stands. */
+  const asking = useRef<HTMLElement>(undefined);
 
-  const toEnd = useCallback(() => {
-    const element = scroller.current;
-    if (element !== null) element.scrollTop = element.scrollHeight;
-  }, []);
   const onTouch = (): void => setPinned((before) => before ?? first);
   const follow = useCallback(() => {
+    asking.current = undefined;
+    held.current = undefined;
     setPinned(undefined);
-    requestAnimationFrame(toEnd);
-  }, [toEnd]);
+    requestAnimationFrame(() => toEnd(scroller.current));
+  }, []);
   const showEarlier = (): void => {
     if (first === 0) void read();
     heightBefore.current = scroller.current?.scrollHeight;
     setPinned(Math.max(0, first - windowItems));
   };
+  const standAt = (card: HTMLElement): void => {
+    card.scrollIntoView({ block: 'nearest' });
+    asking.current = card;
+  };
+  const reveal = (): void => {
+    const [card] = scroller.current === null ? [] : openRequests(scroller.current);
+    if (card !== undefined) standAt(card);
+    else if (isAsking && first > 0) showEarlier();
+    else follow();
+  };
   useEffect(() => hold(!isFollowing), [hold, isFollowing]);
+
+  /** What must stay from here on. */
+  const look = (element: HTMLElement, follows: boolean): void => {
+    const request = isReplaying ? undefined : heldRequest(element);
+    const sees = seesRequest(element);
+    const stands = sees && asking.current !== undefined && isOpenRequest(asking.current);
+    if (!stands) asking.current = follows ? request?.card : undefined;
+    held.current = follows || inner.current === null ? request?.place : heldReading(element, inner.current);
+    setSeen(sees);
+  };
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
-    const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < nearPx;
-    setPinned((before) => (isNear ? undefined : (before ?? first)));
+    // What came since the last drawing has moved the end away: only who goes up leaves it.
+    const isUp = element.scrollTop < topBefore.current;
+    topBefore.current = element.scrollTop;
+    const follows = isNearEnd(element) || (isFollowing && !isUp);
+    setPinned((before) => (follows ? undefined : (before ?? first)));
+    look(element, follows);
   };
+  const onResize = useEffectEvent(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const answered = asking.current;
+    if (answered !== undefined && !isOpenRequest(answered)) {
+      const next = requestAfter(element, answered);
+      if (next === undefined) return follow();
+      standAt(next);
+    } else if (held.current === undefined || !keepPlace(element, held.current)) {
+      if (isFollowing) toEnd(element);
+    }
+    const follows = isFollowing && isNearEnd(element);
+    if (!follows) onTouch();
+    look(element, follows);
+  });
+  const onDrawn = useEffectEvent((element: HTMLElement) => look(element, isFollowing));
+  // What is open once the past is drawn is open.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element !== null && !isReplaying) onDrawn(element);
+  }, [isReplaying]);
 
   // What appears above must not push down what is being read.
   useLayoutEffect(() => {
@@ -72,19 +141,27 @@ export function useFollowing({ items, isBusy, earlier: { read, hold } }: Shown):
     if (added <= 0) return;
     element.scrollTop += added;
     heightBefore.current = undefined;
+    onDrawn(element);
   }, [first, firstKey]);
 
   useEffect(() => {
-    if (!isFollowing || scroller.current === null || inner.current === null) return undefined;
-    toEnd();
-    const observer = new ResizeObserver(toEnd);
+    if (scroller.current === null || inner.current === null) return undefined;
+    const observer = new ResizeObserver(onResize);
     observer.observe(inner.current);
     observer.observe(scroller.current);
     return () => observer.disconnect();
-  }, [isFollowing, toEnd]);
+  }, []);
 
   useOpeningStops(inner, onTouch);
-  return { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch };
+  return { scroller, inner, isFollowing, seesRequest: seen, first, showEarlier, follow, reveal, onScroll, onTouch };
+}
+
+function toEnd(scroller: HTMLElement | null): void {
+  if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
+}
+
+function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
+  return scrollHeight - scrollTop - clientHeight < nearPx;
 }
 
 /** Who opens something to read it does not want to be carried away by the next event. */

@@ -1,6 +1,6 @@
 const prefix = 'concerto.draft.';
 
-/** What was being written to a session when the page was closed. */
+/** What was being written when the page was closed: to a session or to a request by its id, or to start one. */
 export function keptDraft(id: string): string {
   try {
     return localStorage.getItem(prefix + id) ?? '';
