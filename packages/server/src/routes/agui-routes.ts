@@ -10,16 +10,7 @@ import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { SharedFolds } from '../shared-fold.ts';
-import {
-  answerFrom,
-  jsonOf,
-  newWords,
-  ownId,
-  sendAll,
-  speakerOf,
-  startWith,
-  Target,
-} from '../wire-session.ts';
+import { answerFrom, jsonOf, newWords, ownId, sendAll, speakerOf, startWith, Target } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 
 /** What a client may say beside the protocol's own fields. */
@@ -85,7 +76,8 @@ function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun 
   const said = saidLast(input);
   const [first] = said;
   // Several words that begin a session are one prompt there.
-  const own = exists || first === undefined ? said : [{ ...first, content: joined(said.map(({ content }) => content)) }];
+  const own =
+    exists || first === undefined ? said : [{ ...first, content: joined(said.map(({ content }) => content)) }];
   const isOne = own.length === 1 && said.length === 1;
   const ignored = [
     ...((tools ?? []).length > 0 ? ['tools'] : []),
