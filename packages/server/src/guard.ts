@@ -57,14 +57,19 @@ function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }
 
+/** What we read of a call, and what the clients of the wires send with theirs. */
+const sentHeaders =
+  'authorization, content-type, idempotency-key, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate, x-request-id';
+const readHeaders =
+  'etag, location, mcp-session-id, retry-after, stream-closed, stream-cursor, stream-next-offset, stream-up-to-date, x-request-id';
+
 /** For a page that may call us: what it may send, and that it may read the answer. It shows its token, not our cookie. */
 function corsHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-    'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match, last-event-id',
-    'access-control-expose-headers':
-      'etag, location, retry-after, stream-closed, stream-cursor, stream-next-offset, stream-up-to-date',
+    'access-control-allow-headers': sentHeaders,
+    'access-control-expose-headers': readHeaders,
     'access-control-max-age': '600',
     vary: 'origin',
   };
