@@ -146,7 +146,7 @@ test('a checkout of its own: made before the start, shown as a branch, merged an
   expect((await act('remove')).err).toContain('cancel the session first');
   await api.post(`/api/sessions/${id}/cancel`);
   await api.until(id, ({ type }) => type === 'finish');
-  expect((await act('remove')).out).toContain('concerto/fix removed');
+  expect((await act('remove')).out).toBe('concerto/fix removed\n');
   expect((await api.get(`/api/sessions/${id}`)).body.settings.worktree.state).toBe('removed');
 });
 

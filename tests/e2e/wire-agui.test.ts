@@ -112,6 +112,61 @@ describe('AG-UI', () => {
     expect(agent.messages.toSorted(byId)).toEqual(other.messages.toSorted(byId));
   });
 
+  test('a text that is corrected while a message waits takes nothing that is the client’s own', async () => {
+    const gate = puppets.gate();
+    const prompt = steps(
+      { say: { type: 'partial', message: 'm1', text: 'wrong' } },
+      { until: gate.path },
+      { say: { type: 'message', id: 'm1', text: 'right' } },
+      { say: { type: 'result' } },
+    );
+    const { id } = await api.start({ agent: 'able', prompt });
+    await api.until(id, (event) => event.type === 'content');
+    const agent = agentOf(`/api/agui/${id}`);
+    agent.addMessage({ id: 'sys', role: 'system', content: 'my own' });
+    say(agent, 'waits', 'next');
+    const running = run(agent);
+    await api.until(id, (event) => event.type === 'message' && event.message.id === 'waits');
+    await gate.open();
+    expect(await running).toMatchObject({ outcome: 'success' });
+    expect(texts(agent.messages)).toEqual(['right', 'did: next']);
+    expect(agent.messages).toEqual(
+      expect.arrayContaining([
+        { id: 'sys', role: 'system', content: 'my own' },
+        { id: 'waits', role: 'user', content: 'next' },
+      ]),
+    );
+  });
+
+  test('what was heard cannot be said otherwise; said again as it was, it is known', async () => {
+    const agent = agentOf(undefined, 'agui-thread-edited');
+    say(agent, 'u1', 'one');
+    say(agent, 'u2', 'two \ud83d');
+    expect(await run(agent)).toMatchObject({ outcome: 'success' });
+    expect(texts(agent.messages)).toEqual(['did: one\n\ntwo \ufffd']);
+    // A client whose line broke before it had heard anything.
+    const again = agentOf(undefined, 'agui-thread-edited');
+    say(again, 'u1', 'one');
+    say(again, 'u2', 'two \ud83d');
+    expect(await run(again)).toMatchObject({ outcome: 'success' });
+    expect(texts(again.messages)).toEqual(texts(agent.messages));
+
+    const edited = agentOf(undefined, 'agui-thread-edited');
+    say(edited, 'u1', 'one, or rather three');
+    await expect(run(edited)).rejects.toThrow('id_in_use');
+    const { history } = (await api.get('/api/sessions/agui-thread-edited/messages?all=true')).body;
+    expect(history).toHaveLength(1);
+  });
+
+  test('who comes back to a session that was cancelled hears just that', async () => {
+    const agent = agentOf(undefined, 'agui-thread-gone');
+    say(agent, 'u1', 'one');
+    await run(agent);
+    await api.post('/api/sessions/agui-thread-gone/cancel');
+    await api.until('agui-thread-gone', (event) => event.type === 'finish');
+    expect(await run(agent)).toMatchObject({ outcome: 'cancelled' });
+  });
+
   test('what another has answered is settled for this client too', async () => {
     const agent = agentOf(undefined, 'agui-thread-2');
     say(agent, 'u1', steps({ ask: { type: 'question', id: 'q', question: 'Well?' } }, { tell: 'answer' }));

@@ -15,7 +15,8 @@ afterAll(async () => {
   await puppets.close();
 });
 
-type Answers = (message: string) => Record<string, string | boolean>;
+/** Undefined: the user sends the form away. */
+type Answers = (message: string) => Record<string, string | boolean> | undefined;
 type Era = '2025-11-25' | '2026-07-28';
 type Way = { readonly answers?: Answers; readonly token?: string };
 
@@ -24,10 +25,10 @@ async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.tok
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
   const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } });
   if (answers !== undefined) {
-    client.setRequestHandler('elicitation/create', ({ params }) => ({
-      action: 'accept',
-      content: answers(params.message),
-    }));
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      const content = answers(params.message);
+      return content === undefined ? { action: 'cancel' } : { action: 'accept', content };
+    });
   }
   const transport =
     over === 'http'
@@ -144,6 +145,22 @@ describe.each(ways)('MCP over %s, %s', (over, era) => {
   });
 });
 
+test.each(ways)('what the user sends away or fills in wrongly is left open: %s, %s', async (over, era) => {
+  for (const content of [undefined, { approved: 'perhaps' }]) {
+    let asked = 0;
+    const answers = () => {
+      asked++;
+      return content;
+    };
+    const client = await open(over, era, { answers });
+    const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: asking });
+    const left = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
+    expect(left).toMatchObject({ requests: [{ question: 'Clean up' }] });
+    expect(asked).toBe(1);
+    await call(client, 'control_session', { session, verb: 'cancel' });
+  }
+});
+
 test('a session is run in one call, and forked', async () => {
   const client = await open('http', '2025-11-25');
   const ran = await call(client, 'run_session', { assistant: 'echo', prompt: 'first', seconds: 30 });
@@ -243,6 +260,14 @@ describe('long work is a task, for a client that knows tasks', () => {
     const { sessions } = (await api.get('/api/sessions?limit=5')).body;
     const { id } = sessions.find(({ title }: { title: string }) => title === 'to cancel');
     await api.untilStatus(id, 'cancelled');
+    // Also one that had not begun.
+    await api.call('PUT', '/api/pool', { max: 1 });
+    const { id: atWork } = await api.start({ agent: 'able', prompt: hanging });
+    const queued = await tasks.callTool('run_session', { agent: 'able', prompt: 'x' });
+    await queued.cancel();
+    expect((await queued.settle()).outcome).toMatchObject({ status: 'cancelled' });
+    await api.post(`/api/sessions/${atWork}/cancel`);
+    await api.call('PUT', '/api/pool', { max: 1000 });
     const failing = await tasks.callTool('run_session', { agent: 'gone', prompt: 'x' });
     const { outcome } = await failing.settle();
     expect(resultFromTaskOutcome(outcome)).toMatchObject({

@@ -44,25 +44,31 @@ function formOf(event: SuspendEvent) {
   return z.object({ text: z.string() });
 }
 
-/** Gives the session what the user has filled in; what is no longer asked is passed over. */
+/**
+ * Gives the session what the user has filled in; what is no longer asked is passed over. False when something that was
+ * put before the user is left: whoever has sent it away is not asked the same again.
+ */
 export async function takeAnswers(
   client: ConcertoClient,
   id: string,
   inputResponses: Record<string, unknown>,
-): Promise<void> {
+): Promise<boolean> {
   const { requests } = await client.requests(id);
+  let isAllTaken = true;
   for (const { requestId, event } of requests) {
     const given = inputResponse(inputResponses, requestId);
     if (given.kind !== 'elicit') continue;
-    const content = AnyJson.safeParse(given.content);
-    if (given.action === 'accept' && content.success) {
-      const payload = event.type === 'waitForChoice' ? selectedOf(event, content.data) : content.data;
+    const filled = given.action === 'accept' ? formOf(event).safeParse(given.content) : undefined;
+    if (filled?.success === true) {
+      const content = AnyJson.parse(filled.data);
+      const payload = event.type === 'waitForChoice' ? selectedOf(event, content) : content;
       const { response, reason } = readAnswer(event, payload);
       await client.answer(id, requestId, response, reason === undefined ? {} : { reason });
     } else if (given.action === 'decline' && event.type === 'queryConsent') {
       await client.answer(id, requestId, false, { reason: 'declined' });
-    }
+    } else isAllTaken = false;
   }
+  return isAllTaken;
 }
 
 function selectedOf(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, content: Json): Json {

@@ -115,7 +115,7 @@ async function stateOf(client: ConcertoClient, session: Session, canAsk: boolean
       const { firstMessage: first } = narration;
       const isHeard = first === undefined || (narration.hasHeard(first) && !narration.isPending(first));
       if (event.type === 'turnComplete' && isHeard) outcome = event.outcome ?? 'done';
-      if (narration.isOver) outcome ??= narration.end?.kind === 'failed' ? 'failed' : 'cancelled';
+      if (narration.isOver) outcome ??= narration.standing.status === 'failed' ? 'failed' : 'cancelled';
       if (outcome !== undefined || event.seq >= session.position) break;
     }
   }

@@ -124,11 +124,11 @@ function registerWaits(server: McpServer, client: ConcertoClient): void {
     },
     async ({ session: id, after = 0, seconds: most = 60, ask_user: asksUser = false }, context) =>
       await refused(async () => {
-        if (asksUser) await takeAnswers(client, id, context.mcpReq.inputResponses ?? {});
+        const isAllTaken = !asksUser || (await takeAnswers(client, id, context.mcpReq.inputResponses ?? {}));
         await waitFor(client, id, { after, seconds: most, context });
         const { requests } = await client.requests(id);
         const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
-        if (asksUser && questions.length > 0)
+        if (asksUser && isAllTaken && questions.length > 0)
           return inputRequired({ inputRequests: formsOf(questions.map(({ event }) => event)) });
         return answer(await standing(client, id, after));
       }),

@@ -57,17 +57,40 @@ function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }
 
-/**
- * For a page that may call us: it may send any header, which protocols that are spoken here have of their own, and read any
- * of the answer. It shows its token, not our cookie: browsers take no `*` where cookies go along.
- */
+/** What we read of a call, and what the clients of the wires send with theirs; `*` would not stand for the first. */
+const sentHeaders = [
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'if-none-match',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'traceparent',
+  'tracestate',
+  'x-request-id',
+].join(', ');
+const readHeaders = [
+  'etag',
+  'location',
+  'mcp-session-id',
+  'retry-after',
+  'stream-closed',
+  'stream-cursor',
+  'stream-next-offset',
+  'stream-up-to-date',
+  'x-request-id',
+].join(', ');
+
+/** For a page that may call us: what it may send, and that it may read the answer. It shows its token, not our cookie. */
 function corsHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-    // `*` does not stand for this one.
-    'access-control-allow-headers': 'authorization, *',
-    'access-control-expose-headers': '*',
+    'access-control-allow-headers': sentHeaders,
+    'access-control-expose-headers': readHeaders,
     'access-control-max-age': '600',
     vary: 'origin',
   };

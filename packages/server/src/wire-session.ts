@@ -8,9 +8,10 @@ import {
   SessionId,
   type StartSession,
   type SuspendEvent,
+  textOf,
 } from '@concerto/protocol';
 import type { Caller, Sessions } from '@concerto/runtime';
-import { cancelledAnswer, type GivenAnswer, readAnswer } from '@concerto/wires';
+import { cancelledAnswer, type GivenAnswer, type Narration, readAnswer } from '@concerto/wires';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { callerOf, requireRole } from './people/check-role.ts';
@@ -112,8 +113,38 @@ export function ownId(schema: typeof SessionId | typeof MessageId, id: string): 
   return `w_${createHash('sha256').update(id).digest('base64url').slice(0, 24)}`;
 }
 
-/** Something that a user said; `content` is undefined when there is something in it that cannot be taken. */
-export function wordOf(id: string, content: string | LlmContent | undefined): Word {
+/** What a client says that the user said; `content` is undefined when there is something in it that cannot be taken. */
+export type Spoken = { readonly id: string; readonly content: string | LlmContent | undefined };
+
+/** Of what a client says the user said, what the session has not heard yet. */
+export function newWords(spoken: readonly Spoken[], narration: Narration | undefined): readonly Word[] {
+  if (narration === undefined) return spoken.map(wordOf);
+  const known = spoken.map(({ id, content }) => ({ id: ownId(MessageId, id), content }));
+  if (isFirstPrompt(known, narration)) return [];
+  return known.filter((each) => !isHeard(each, narration)).map(wordOf);
+}
+
+/** Several words that began the session are one prompt there, under the id of the first. */
+function isFirstPrompt(spoken: readonly Spoken[], narration: Narration): boolean {
+  const [first] = spoken;
+  const words = spoken.flatMap(({ id, content }) => (content === undefined ? [] : [{ id, content }]));
+  if (first === undefined || words.length < 2 || words.length < spoken.length) return false;
+  return first.id === narration.firstMessage && narration.hasHeardAs(first.id, plainText(wholePrompt(words)));
+}
+
+/** What was heard stands: whoever has changed it since is told so. */
+function isHeard({ id, content }: Spoken, narration: Narration): boolean {
+  if (!narration.hasHeard(id)) return false;
+  if (content === undefined || narration.hasHeardAs(id, plainText(content))) return true;
+  const detail = `message ${JSON.stringify(id)} was heard in other words, which cannot be taken back: say it under an id of its own`;
+  throw new ProblemError(409, 'id_in_use', detail);
+}
+
+function plainText(content: string | LlmContent): string {
+  return typeof content === 'string' ? content : textOf(content);
+}
+
+function wordOf({ id, content }: Spoken): Word {
   if (content === undefined) {
     throw new ProblemError(
       422,

@@ -1,4 +1,4 @@
-import { canonicalJson, unreachable } from '@concerto/base';
+import { canonicalJson, unreachable, withoutHalves } from '@concerto/base';
 import {
   emptyQueue,
   type FoldedEvent,
@@ -9,6 +9,7 @@ import {
   queueAfter,
   type SessionEnd,
   type SuspendEvent,
+  textOf,
   usageAfter,
 } from '@concerto/protocol';
 import { type Call, callOf, type EventOf, type Standing, type Told, withTouched } from './told.ts';
@@ -37,6 +38,8 @@ export class Narration {
   readonly #calls = new Map<string, OpenCall>();
   readonly #asked = new Map<string, Asked>();
   readonly #users = new Set<string>();
+  /** What stood in each message of the queue, in all its versions. */
+  readonly #wordings = new Map<string, Set<string>>();
   #turnCall: string | undefined;
   #turnResult: LlmContent | undefined;
   #isBusy = false;
@@ -81,6 +84,12 @@ export class Narration {
 
   hasHeard(messageId: string): boolean {
     return this.#users.has(messageId) || this.isPending(messageId);
+  }
+
+  /** Whether a message that was heard was heard in these words, as far as that is known. */
+  hasHeardAs(messageId: string, text: string): boolean {
+    const wordings = this.#wordings.get(messageId);
+    return wordings === undefined || wordings.has(withoutHalves(JSON.stringify(text)));
   }
 
   isPending(messageId: string): boolean {
@@ -191,9 +200,11 @@ export class Narration {
   #message(event: EventOf<'message'>): readonly Told[] {
     const { message } = event;
     this.#firstMessage ??= message.id;
+    const parts = message.parts ?? [{ text: message.content }];
+    const wordings = this.#wordings.get(message.id) ?? new Set<string>();
+    this.#wordings.set(message.id, wordings.add(withoutHalves(JSON.stringify(textOf({ parts })))));
     const told = this.#stands({ queue: queueAfter(this.#standing.queue, event) }, 'queue');
     if (message.status !== 'delivered') return told;
-    const parts = message.parts ?? [{ text: message.content }];
     return [...told, ...this.#user(message.id, { role: 'user', parts }, message.how)];
   }
 

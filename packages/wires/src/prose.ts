@@ -1,5 +1,5 @@
-import type { FoldedEvent } from '@concerto/protocol';
-import { textOf } from '@concerto/protocol';
+import { firstOfText } from '@concerto/base';
+import { type FoldedEvent, wordsOf } from '@concerto/protocol';
 import { Narration } from './narration.ts';
 import { detailsOf, questionOf } from './requests.ts';
 import { resultText, type Told } from './told.ts';
@@ -19,7 +19,7 @@ export class ProseFold {
 function say(told: Told): string {
   switch (told.tell) {
     case 'user':
-      return `\n## User${told.isSteer ? ' (into the running turn)' : ''}\n\n${textOf(told.content)}\n`;
+      return `\n## User${told.isSteer ? ' (into the running turn)' : ''}\n\n${wordsOf(told.content)}\n`;
     case 'text-began':
       return '\n## Agent\n\n';
     case 'thought-began':
@@ -33,7 +33,7 @@ function say(told: Told): string {
     case 'text-replaced':
       return `\n## Agent (in place of what it said before)\n\n${told.text}\n`;
     case 'parts':
-      return `\n(${told.parts.length} parts that are no text)\n`;
+      return `\n## Agent\n\n${wordsOf({ parts: [...told.parts] })}\n`;
     case 'call-args':
       return `\n- calls ${told.call.title ?? told.call.name} ${JSON.stringify(told.call.args)} [${told.call.callId}]\n`;
     case 'call-result':
@@ -58,5 +58,6 @@ function settlementOf({ outcome, by, response, reason }: Extract<Told, { tell: '
 
 function shortened(text: string): string {
   if (text.length <= resultCharactersMax) return text;
-  return `${text.slice(0, resultCharactersMax)} … (${text.length - resultCharactersMax} characters more)`;
+  const first = firstOfText(text, resultCharactersMax);
+  return `${first} … (${text.length - first.length} characters more)`;
 }

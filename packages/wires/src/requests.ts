@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import { firstOfText, type Json, type JsonObject } from '@concerto/base';
 import { type Choice, type RequestOption, type SuspendEvent, textOf } from '@concerto/protocol';
 
 /** An answer as a session takes it. */
@@ -36,7 +36,8 @@ export function detailsOf(event: SuspendEvent): string {
     .map((line) => `${line}\n`)
     .join('');
   if (text.length <= detailsCharactersMax) return text;
-  return `${text.slice(0, detailsCharactersMax)}… (${text.length - detailsCharactersMax} characters more)\n`;
+  const first = firstOfText(text, detailsCharactersMax);
+  return `${first}… (${text.length - first.length} characters more)\n`;
 }
 
 function detailLinesOf(event: SuspendEvent): string[] {

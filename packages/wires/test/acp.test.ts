@@ -41,6 +41,41 @@ describe.each(recordedLogs)('ACP: $name', ({ events }) => {
   });
 });
 
+test('what was said with files is told with them; of what cannot be shown, in words what it is', async () => {
+  const fold = new AcpFold();
+  const at = '2026-01-01T00:00:00.000Z';
+  const stored = { storedData: { handle: 'b_1', mimeType: 'image/png', contentLength: 2_000_000, title: 'big.png' } };
+  const parts = [
+    { text: 'Look' },
+    { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+    { inlineData: { mimeType: 'audio/wav', data: 'AAAA' } },
+    { fileData: { mimeType: 'text/html', fileUri: 'https://example.com/a' } },
+    stored,
+    { json: { files: 3 } },
+  ];
+  const start = { type: 'start', objective: { role: 'user', parts }, at, seq: 1 } as const;
+  const answer = {
+    type: 'content',
+    content: { role: 'model', parts: parts.slice(1) },
+    messageId: 'm',
+    at,
+    seq: 2,
+  } as const;
+  const heard = await hear([...fold.take(start).updates, ...fold.take(answer).updates]);
+  const files = [
+    { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
+    { type: 'resource_link', uri: 'https://example.com/a', name: 'https://example.com/a', mimeType: 'text/html' },
+    { type: 'text', text: '[picture, 2.0 MB, big.png]' },
+    { type: 'text', text: '{"files":3}' },
+  ];
+  const told = heard.map((update) => ('content' in update ? [update.sessionUpdate, update.content] : []));
+  expect(told).toEqual([
+    ...[{ type: 'text', text: 'Look' }, ...files].map((content) => ['user_message_chunk', content]),
+    ...files.map((content) => ['agent_message_chunk', content]),
+  ]);
+});
+
 test('a patch is told hunk by hunk, before and after', () => {
   const patch = '--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n@@ -9,1 +9,2 @@\n nine\n+ten\n';
   const diff = { type: 'diff', path: 'a' };

@@ -58,7 +58,7 @@ async function changeWorktree(
   const worktree = await client.changeWorktree(id, change);
   const { branch, state, into } = worktree;
   if (json) printJson(worktree);
-  else print(`${branch} ${state}${into === undefined ? '' : ` into ${into}`}`);
+  else print(`${branch} ${state}${state === 'merged' && into !== undefined ? ` into ${into}` : ''}`);
   return 0;
 }
 

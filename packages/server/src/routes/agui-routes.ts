@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import { MessageId, MessagePriority, SessionId } from '@concerto/protocol';
-import { AguiFold, AguiListener, type AguiMessage, type AguiRun, RunAgentInput, userContent } from '@concerto/wires';
+import { AguiListener, type AguiMessage, type AguiRun, RunAgentInput, userContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -10,17 +10,7 @@ import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { SharedFolds } from '../shared-fold.ts';
-import {
-  answerFrom,
-  jsonOf,
-  ownId,
-  sendAll,
-  speakerOf,
-  startWith,
-  Target,
-  type Word,
-  wordOf,
-} from '../wire-session.ts';
+import { answerFrom, jsonOf, newWords, ownId, sendAll, speakerOf, startWith, Target } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 
 /** What a client may say beside the protocol's own fields. */
@@ -63,8 +53,8 @@ type Taken = {
 async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Taken): Promise<readonly string[]> {
   const { input, session, shared, exists } = taken;
   const wishes = { ...parseBody(c.req.query(), Wishes), ...wishesOf(input.forwardedProps) };
-  const { narration } = exists ? await shared.atEnd() : new AguiFold();
-  const words = newWords(input).filter(({ id }) => !narration.hasHeard(id));
+  const spoken = saidLast(input).map(({ id, content }) => ({ id, content: userContent(content) }));
+  const words = newWords(spoken, exists ? (await shared.atEnd()).narration : undefined);
   const resume = input.resume ?? [];
   if (exists && words.length === 0 && resume.length === 0) return [];
   const speaker = speakerOf(context, c);
@@ -86,7 +76,8 @@ function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun 
   const said = saidLast(input);
   const [first] = said;
   // Several words that begin a session are one prompt there.
-  const own = exists || first === undefined ? said : [{ ...first, content: said.flatMap(({ content }) => content) }];
+  const own =
+    exists || first === undefined ? said : [{ ...first, content: joined(said.map(({ content }) => content)) }];
   const isOne = own.length === 1 && said.length === 1;
   const ignored = [
     ...((tools ?? []).length > 0 ? ['tools'] : []),
@@ -113,8 +104,10 @@ function saidLast({ messages }: RunAgentInput): RunAgentInput['messages'] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
 }
 
-function newWords(input: RunAgentInput): readonly Word[] {
-  return saidLast(input).map(({ id, content }) => wordOf(id, userContent(content)));
+/** As `wholePrompt` has them, in the words of this wire. */
+function joined(contents: readonly unknown[]): unknown {
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
+  return contents.flatMap((content) => (typeof content === 'string' ? { type: 'text', text: content } : content));
 }
 
 function wishesOf(forwarded: unknown): Wishes {

@@ -21,13 +21,13 @@ import { SharedFolds } from '../shared-fold.ts';
 import {
   answerFrom,
   jsonOf,
+  newWords,
   ownId,
+  type Spoken,
   sendAll,
   speakerOf,
   startWith,
   Target,
-  type Word,
-  wordOf,
 } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 import { found, granted } from './session-routes.ts';
@@ -105,11 +105,12 @@ async function takeInput(
   );
   const { priority, ...target } = wishes;
   if (!(await context.sessions.exists(session))) {
-    return { from: 'words', words: [await startWith(speaker, session, newWords(input), target)], live: 0 };
+    const words = newWords(spokenIn(input), undefined);
+    return { from: 'words', words: [await startWith(speaker, session, words, target)], live: 0 };
   }
   const { narration } = await shared.atEnd();
   const live = narration.position;
-  const words = newWords(input).filter(({ id }) => !narration.hasHeard(id));
+  const words = newWords(spokenIn(input), narration);
   const answers = chatAnswers(input).filter(({ request }) => narration.isAsked(request));
   for (const { request, given } of answers) {
     const answer = given === 'cancelled' ? given : { payload: jsonOf(given.payload) };
@@ -120,9 +121,9 @@ async function takeInput(
   return { from: 'position', live: Math.min(heardTo(input) ?? live, live) };
 }
 
-function newWords({ messages }: ChatInput): readonly Word[] {
+function spokenIn({ messages }: ChatInput): readonly Spoken[] {
   const after = messages.findLastIndex(({ role }) => role !== 'user');
-  return messages.slice(after + 1).map((message) => wordOf(message.id, chatContent(message)));
+  return messages.slice(after + 1).map((message) => ({ id: message.id, content: chatContent(message) }));
 }
 
 async function stream(

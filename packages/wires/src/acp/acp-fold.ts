@@ -4,10 +4,14 @@ import {
   type CallOutcome,
   type FileChange,
   type FoldedEvent,
+  fileOf,
+  type Part,
   type RequestOption,
   type SuspendEvent,
   textOf,
+  wordsOf,
 } from '@concerto/protocol';
+import { plainOr } from '../files.ts';
 import { Narration } from '../narration.ts';
 import { detailsOf, questionOf } from '../requests.ts';
 import { type Call, resultText, type Told } from '../told.ts';
@@ -36,7 +40,7 @@ export class AcpFold {
   #say(told: Told): readonly AcpUpdate[] {
     switch (told.tell) {
       case 'user':
-        return this.#known.has(told.id) ? [] : [chunk('user_message_chunk', told.id, textOf(told.content))];
+        return this.#known.has(told.id) ? [] : this.#user(told);
       case 'text':
         return [chunk('agent_message_chunk', told.id, told.delta)];
       case 'thought':
@@ -44,12 +48,7 @@ export class AcpFold {
       case 'text-replaced':
         return [chunk('agent_message_chunk', `${told.id}-whole`, told.text)];
       case 'parts':
-        return told.parts.flatMap((part) => {
-          const block = blockOf(part);
-          return block === undefined
-            ? []
-            : [{ sessionUpdate: 'agent_message_chunk', messageId: told.id, content: block }];
-        });
+        return told.parts.flatMap((part) => blockChunk('agent_message_chunk', told.id, part));
       case 'call-began':
         return [{ sessionUpdate: 'tool_call', ...callFields(told.call), status: 'in_progress' }];
       case 'call-args':
@@ -77,6 +76,12 @@ export class AcpFold {
       default:
         return unreachable(told);
     }
+  }
+
+  #user({ id, content }: Extract<Told, { tell: 'user' }>): readonly AcpUpdate[] {
+    const plain = plainOr(content);
+    if (typeof plain === 'string') return [chunk('user_message_chunk', id, plain)];
+    return content.parts.flatMap((part) => blockChunk('user_message_chunk', id, part));
   }
 
   #standing(key: Extract<Told, { tell: 'standing' }>['key']): readonly AcpUpdate[] {
@@ -130,12 +135,25 @@ function chunk(sessionUpdate: string, messageId: string, text: string): AcpUpdat
   return { sessionUpdate, messageId, content: { type: 'text', text } };
 }
 
-function blockOf(part: object): object | undefined {
-  const inline: unknown = Reflect.get(part, 'inlineData');
-  if (typeof inline !== 'object' || inline === null) return undefined;
-  const [mimeType, data]: unknown[] = [Reflect.get(inline, 'mimeType'), Reflect.get(inline, 'data')];
-  if (typeof mimeType !== 'string' || typeof data !== 'string' || !mimeType.startsWith('image/')) return undefined;
-  return { type: 'image', mimeType, data };
+/** A part of a message; what an editor cannot be shown is told in words. */
+function blockChunk(sessionUpdate: string, messageId: string, part: Part): readonly AcpUpdate[] {
+  const file = fileOf(part);
+  const [kind] = file?.mimeType.split('/') ?? [];
+  if (file?.at.kind === 'inline' && (kind === 'image' || kind === 'audio')) {
+    return [{ sessionUpdate, messageId, content: { type: kind, mimeType: file.mimeType, data: file.at.data } }];
+  }
+  if (file?.at.kind === 'link') {
+    const { mimeType, title, at } = file;
+    const content = {
+      type: 'resource_link',
+      uri: at.uri,
+      name: title ?? at.uri,
+      ...(mimeType === '' ? {} : { mimeType }),
+    };
+    return [{ sessionUpdate, messageId, content }];
+  }
+  const text = wordsOf({ parts: [part] });
+  return text === '' ? [] : [chunk(sessionUpdate, messageId, text)];
 }
 
 function callFields(call: Call): Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { Narration } from '../narration.ts';
 import { frameOf, type Said } from '../said.ts';
 import { type Call, type EventOf, resultText, resultValue, type Told } from '../told.ts';
 import { type AguiEvent, type AguiMessage, type AguiOutcome, aguiContent, aguiVersion } from './agui-events.ts';
-import { AguiTranscript } from './agui-transcript.ts';
+import { AguiTranscript, withCarried } from './agui-transcript.ts';
 import {
   closing,
   custom,
@@ -31,8 +31,15 @@ export type AguiRun = {
   readonly ignored: readonly string[];
 };
 
-/** Whoever said it is not told; what is used is counted from where each reader began. */
-export type AguiAbout = { readonly user: string } | { readonly usage: EventOf<'usage'> };
+/**
+ * Whoever said it is not told; what is used is counted from where each reader began; to the messages of all each reader
+ * has its own.
+ */
+export type AguiAbout = {
+  readonly user?: string;
+  readonly usage?: EventOf<'usage'>;
+  readonly messages?: readonly AguiMessage[];
+};
 
 /** Of a run, what is its own: from where on it was told, and what was used since. */
 export type AguiHeard = { readonly since: number; readonly usage: UsageSum };
@@ -52,11 +59,16 @@ export class AguiFold {
 
   /** The same as it is sent. */
   tell(event: FoldedEvent): readonly Said<AguiAbout>[] {
-    const usage = event.type === 'usage' ? { about: { usage: event } } : {};
-    return this.narration.take(event).map((told) => ({
-      text: this.#saidOf(told).map(frameOf).join(''),
-      ...(told.tell === 'user' ? { about: { user: told.id } } : usage),
-    }));
+    return this.narration.take(event).map((told) => {
+      const said = this.#saidOf(told);
+      const snapshot = said.find(({ type }) => type === 'MESSAGES_SNAPSHOT');
+      const about: AguiAbout = {
+        ...(event.type === 'usage' ? { usage: event } : {}),
+        ...(told.tell === 'user' ? { user: told.id } : {}),
+        ...(snapshot?.type === 'MESSAGES_SNAPSHOT' ? { messages: snapshot.messages } : {}),
+      };
+      return { text: said.map(frameOf).join(''), ...(Object.keys(about).length === 0 ? {} : { about }) };
+    });
   }
 
   #saidOf(told: Told): readonly AguiEvent[] {
@@ -67,14 +79,7 @@ export class AguiFold {
 
   /** For a client that listens from here on: what it has to know first. */
   begin(run: AguiRun): readonly AguiEvent[] {
-    const said = this.#transcript.snapshot;
-    const known = new Set(said.map(({ id }) => id));
-    const isOwn = ({ role }: AguiMessage): boolean => role === 'system' || role === 'developer';
-    const messages = [
-      ...run.carried.filter(isOwn),
-      ...said,
-      ...run.carried.filter((message) => !isOwn(message) && !known.has(message.id)),
-    ];
+    const messages = withCarried(this.#transcript.snapshot, run);
     const { threadId, runId, parentRunId, session, ignored } = run;
     return [
       {
@@ -112,8 +117,9 @@ export class AguiFold {
   #outcome(
     ended: Extract<Told, { tell: 'turn-ended' }> | undefined,
   ): AguiOutcome | { readonly type: 'error'; readonly message: string; readonly code: string } {
-    const { end } = this.narration;
+    const { end, standing } = this.narration;
     if (ended === undefined) {
+      if (standing.status === 'cancelled') return { type: 'cancelled' };
       return end?.kind === 'failed' ? { type: 'error', message: end.message, code: 'failed' } : { type: 'success' };
     }
     switch (ended.outcome) {

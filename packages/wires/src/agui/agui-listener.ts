@@ -2,6 +2,7 @@ import { noUsage, usageAfter } from '@concerto/protocol';
 import { isHeardOut } from '../narration.ts';
 import { frameOf } from '../said.ts';
 import type { AguiAbout, AguiFold, AguiRun } from './agui-fold.ts';
+import { withCarried } from './agui-transcript.ts';
 
 /** One client's run: of all that is said of the session, what is its own. */
 export class AguiListener {
@@ -26,10 +27,11 @@ export class AguiListener {
     return fold.begin(this.#run).map(frameOf).join('');
   }
 
-  hears(about: AguiAbout): boolean {
-    if ('user' in about) return !this.#carried.has(about.user);
-    this.#usage = usageAfter(this.#usage, about.usage);
-    return true;
+  hears({ user, usage, messages }: AguiAbout): boolean | string {
+    if (usage !== undefined) this.#usage = usageAfter(this.#usage, usage);
+    if (user !== undefined && this.#carried.has(user)) return false;
+    if (messages === undefined || this.#carried.size === 0) return true;
+    return frameOf({ type: 'MESSAGES_SNAPSHOT', messages: withCarried(messages, this.#run) });
   }
 
   /** Its last words, when there is nothing to wait for. */

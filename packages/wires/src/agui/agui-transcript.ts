@@ -125,3 +125,14 @@ export class AguiTranscript {
     return message;
   }
 }
+
+/** As one client has them, which drops what a snapshot leaves out: with what is its own, and what it has just said. */
+export function withCarried(
+  said: readonly AguiMessage[],
+  { carried }: { readonly carried: readonly AguiMessage[] },
+): readonly AguiMessage[] {
+  const known = new Set(said.map(({ id }) => id));
+  const isOwn = ({ role }: AguiMessage): boolean => role === 'system' || role === 'developer';
+  const unheard = carried.filter((message) => !isOwn(message) && !known.has(message.id));
+  return [...carried.filter(isOwn), ...said, ...unheard];
+}
