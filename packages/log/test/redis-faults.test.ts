@@ -330,6 +330,10 @@ describe('a Redis store', () => {
   test('[L35] a stream that others wrote to is reported, and other sessions go on', async () => {
     const log = await open();
     await command('XADD', 'concerto:{s}:events', '*', 'type', 'foreign', 'data', '{}');
+    // Nor is it shown to anybody, whose cursor it would be.
+    const shown = await log.read({ session: 's', stream: 'events', after: 0, limit: 10 });
+    expect(shown.entries.filter(({ type }) => type === 'foreign')).toEqual([]);
+    expect(shown.head).toBe(await log.head('s', 'events'));
     const [bad, good] = await Promise.allSettled([put(log, 'a'), put(log, 'b', 'other')]);
     expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'corrupt' } });
     expect(good).toMatchObject({ status: 'fulfilled' });

@@ -18,13 +18,19 @@ export async function readPage(client: RedisClient, request: ReadRequest): Promi
   ]);
   const [head, trimmed] = listReply(meta).map(numberReply);
   const entries: Entry[] = [];
+  // Positions have no gaps: what comes after one that has, others have written, and it is nobody's cursor.
+  let end = head ?? 0;
+  let isForeign = false;
   let items = listReply(firstItems);
   for (;;) {
     for (const item of items) {
       const { position, aside, type, data } = streamEntry(item);
-      if (aside === 0 && entries.length < limit) entries.push({ position, type, data });
+      isForeign ||= position > end + 1;
+      if (isForeign || aside !== 0 || entries.length >= limit) continue;
+      entries.push({ position, type, data });
+      end = Math.max(end, position);
     }
-    if (entries.length >= limit || items.length < limit + MARGIN) break;
+    if (isForeign || entries.length >= limit || items.length < limit + MARGIN) break;
     const last = textReply(listReply(items.at(-1))[0]);
     items = listReply(await client.sendCommand(['XRANGE', key, `(${last}`, '+', 'COUNT', String(limit + MARGIN)]));
   }

@@ -78,7 +78,9 @@ export class OwnerWriter {
     const { log, store, tenure, stands, commands } = this.#options;
     const { session, fence, runner } = tenure;
     const state = await this.patiently(() => store.state(session));
-    if (state?.turn.active === true) this.#calls = await this.patiently(() => recallOpenCalls(log, session));
+    // What is at work between its turns may have begun something too.
+    const hasWorker = state !== undefined && (state.turn.active || state.agentProcess.kind !== 'none');
+    if (hasWorker) this.#calls = await this.patiently(() => recallOpenCalls(log, session));
     if (tenure.isOver) return;
     const gone = store.ownedHere(session, {
       fence,

@@ -368,8 +368,9 @@ function isNothing({ streams }: Append): boolean {
 
 const endings: ReadonlySet<SessionCommand['type']> = new Set(['control', 'children-over', 'expire']);
 
-/** Who ends a program that nobody owns closes what its last owner had shown as open. */
+/** Who ends a program that nobody owns, or a quiet agent, closes what its owner had shown as open, who may be elsewhere. */
 function endsLeft(state: SessionState | undefined, asked: SessionCommand): boolean {
-  const isLeft = state?.kind === 'program' && state.turn.active && state.agentProcess.kind === 'none';
-  return isLeft && endings.has(asked.type) && asked.openCalls === undefined;
+  if (state === undefined || asked.openCalls !== undefined) return false;
+  if (asked.type === 'make-room') return state.agentProcess.kind !== 'none';
+  return state.kind === 'program' && state.turn.active && state.agentProcess.kind === 'none' && endings.has(asked.type);
 }

@@ -118,6 +118,18 @@ describe('what is shown of a turn', () => {
     ]);
   });
 
+  test.each([{ type: 'expire' }, { type: 'make-room', for: 's2' }] as const)(
+    'what a quiet agent began after its turn is closed when it is ended: $type',
+    (asked) => {
+      const story = new Story().idle();
+      const before = shown(story).length;
+      story.now += 10 * 60_000;
+      story.ask({ ...asked, openCalls });
+      expect(story.records.at(-1)?.type).toBe('parked');
+      expect(shown(story).slice(before)).toMatchObject([{ type: 'functionResult', callId: 'c1', outcome: 'failed' }]);
+    },
+  );
+
   test('a program goes on with the next owner: the calls that still run stay open', () => {
     const story = new Story().start({ kind: 'program' }).claim().ready().delivered();
     const before = shown(story).length;

@@ -75,7 +75,10 @@ export function turnClosing(
   const ended = records.find((record) => record.type === 'turn-ended');
   // A program goes on with the next owner, and so do its calls.
   const goesOn = before?.turn.active === true && after.turn.active && after.turn.number === before.turn.number;
-  const isOver = records.some(({ type }) => type === 'ended' || (type === 'process-lost' && !goesOn));
+  const isParked = before !== undefined && before.agentProcess.kind !== 'none';
+  const isOver = records.some(
+    ({ type }) => type === 'ended' || (type === 'process-lost' && !goesOn) || (type === 'parked' && isParked),
+  );
   if (ended === undefined && !isOver) return [];
   const outcome = ended === undefined ? 'lost' : turnOutcome(ended, records);
   const reason = outcome === 'done' ? undefined : (ended?.error?.message ?? told.reason);
