@@ -15,6 +15,7 @@ export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
 export { ProgramCode } from './session/program-code.ts';
 export type { ProgramTerminal } from './session/program-terminal.ts';
+export { readySupervisor } from './session/ready-supervisor.ts';
 export { Retention, type RetentionRules } from './session/retention.ts';
 export { RuleBook } from './session/rule-book.ts';
 export { leaseOf, Runner, type RunnerOptions } from './session/runner.ts';
