@@ -14,8 +14,8 @@ import {
 } from '@concerto/runtime';
 import type { SessionState } from '@concerto/session';
 import { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
-import { farMachines } from './far-machines.ts';
 import { FakeAgent } from './fake-agent.ts';
+import { farMachines } from './far-machines.ts';
 import { type Fate, logBehind, PortGate } from './faulty-log.ts';
 import type { Random } from './random.ts';
 

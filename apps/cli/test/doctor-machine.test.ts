@@ -420,3 +420,32 @@ test('a fault is told once, where it is', async () => {
   expect(faults).toEqual(['connection.main', 'assistant.lost']);
   expect(code).toBe(1);
 });
+
+test(
+  'whoever is to answer for others is there, and can',
+  async () => {
+    const supervised = (name: string, supervisor: string): string =>
+      `[assistants.${name}]\nconnection = "local"\nsupervisor = "${supervisor}"\n`;
+    const programs = '[programs.guard]\nentry = "guard.conc"\n[programs.plain]\nentry = "plain.conc"\n';
+    write('guard.conc', '@supervisor\nfn guard(session: Session) { listen session { "approval" => |a| { nil }, }; }\n');
+    write('plain.conc', 'fn main() { print("plain"); }\n');
+    const local = `${programs}[connections.local]\nprovider = "mock"\n`;
+    const config = write('Concerto.toml', `${local}${supervised('a', 'guard')}${supervised('b', 'plain')}`);
+    const args = ['doctor', '--config', config, '--store', 'memory:', '--port', '0', '--json'];
+    const { status, stdout } = spawnSync(process.execPath, [...concertoCommand, ...args], {
+      encoding: 'utf8',
+      timeout: shellMs,
+    });
+    const found = JSON.parse(stdout) as Found[];
+    expect(found).toContainEqual(expect.objectContaining({ check: 'supervisor.guard', status: 'ok' }));
+    const message = 'program "plain" cannot supervise: it has no function with `@supervisor`';
+    expect(found).toContainEqual(expect.objectContaining({ check: 'supervisor.plain', status: 'fail', message }));
+    expect(status).toBe(1);
+
+    const misspelt = await examine(`${local}${supervised('a', 'gaurd')}`);
+    const missing = expect.stringContaining('there is no [programs.gaurd]; did you mean `guard`?') as string;
+    expect(misspelt.of('manifest')).toMatchObject([{ status: 'fail', message: missing }]);
+    expect(misspelt.code).toBe(1);
+  },
+  shellMs,
+);

@@ -420,8 +420,10 @@ test.each<[Rule, string | undefined]>([
   [{ text: '*x*', tool: 'Bash', decide: 'answer:y' }, 'a question has no tool'],
   [{ tool: 'Bash', command: ['rm *'], decide: 'deny' }, undefined],
   [{ decide: 'ask' }, undefined],
+  [{ agent: 'Codr', decide: 'ask' }, 'is called Codr; did you mean "coder"?'],
+  [{ agent: ['nobody', 'co*'], decide: 'allow' }, undefined],
 ])('%j warns: %s', (rule, warning) => {
-  expect(ruleWarning(rule) ?? 'none').toContain(warning ?? 'none');
+  expect(ruleWarning(rule, ['claude', 'coder']) ?? 'none').toContain(warning ?? 'none');
 });
 
 test('whatever the rules and the request, what is found by its first word is what is found by looking through all', () => {

@@ -1,10 +1,26 @@
+import { nearest } from '@concerto/base';
 import type { Rule } from '@concerto/protocol';
+import { globMatches, globOf } from './glob.ts';
+import { skeleton } from './look-alike.ts';
 import { mayPermit } from './match-rule.ts';
 import { pathPatternOf } from './path-pattern.ts';
 import { readCommand } from './shell-command.ts';
 
-/** Why a rule can never decide anything, or undefined. */
-export function ruleWarning(rule: Rule): string | undefined {
+/** Why a rule can never decide anything, or undefined. `agents`: the names of all whose requests there may be. */
+export function ruleWarning(rule: Rule, agents: readonly string[]): string | undefined {
+  return aboutNobody(listOf(rule.agent), agents) ?? aboutNothing(rule);
+}
+
+function aboutNobody(patterns: readonly string[], agents: readonly string[]): string | undefined {
+  const names = agents.map(skeleton);
+  const isSomebody = patterns.some((pattern) => names.some((name) => globMatches(globOf(skeleton(pattern)), name)));
+  if (patterns.length === 0 || isSomebody) return undefined;
+  const [first = ''] = patterns;
+  const meant = nearest(first, agents);
+  return `no agent, assistant or program is called ${patterns.join(', ')}${meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`}`;
+}
+
+function aboutNothing(rule: Rule): string | undefined {
   const permits = mayPermit(rule.decide);
   const doing = [rule.tool, rule.kind, rule.command, rule.path, rule.server].some((key) => key !== undefined);
   if (rule.kind !== undefined && listOf(rule.kind).every((kind) => !kinds.has(kind))) {

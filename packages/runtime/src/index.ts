@@ -21,4 +21,5 @@ export { Retention, type RetentionRules } from './service/retention.ts';
 export { Sessions, type SessionsOptions } from './service/sessions.ts';
 export { refusal, type ServiceRefusal } from './session/service-refusal.ts';
 export { SessionStore } from './session/session-store.ts';
+export { readySupervisor } from './start/ready-supervisor.ts';
 export { checkPerSession } from './start/session-settings.ts';

@@ -21,6 +21,7 @@ const steps = [
   'std::time::sleep(1);',
   'let later = std::time::now_ms(); emit("time", later > 0);',
   'match risky(n) { Ok(v) => list.push(v), Err(e) => emit("err", e) }',
+  'let mut turns = 0; while turns < 250000 { turns += 1; } n = n + turns - 250000;',
   'for i in 0..3 { if i == 1 { list.push(await emit("loop", i)); } }',
 ] as const;
 

@@ -5,6 +5,7 @@ import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { type EventLog, memoryEventLog } from '@concerto/log';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import type { LoadedProgram } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const stages: Stage[] = [];
@@ -43,7 +44,17 @@ async fn main() -> Result<String, String> {
 }
 `;
 
-function open(log: EventLog): Stage {
+/** Says next to nothing, and computes more than anybody would do again. */
+const computing = `
+async fn main() -> Result<String, String> {
+    let mut turns = 0;
+    while turns < 101000000 { turns += 1; }
+    let who = await emit("ask", "Who?");
+    Ok("\${who} \${turns}")
+}
+`;
+
+function open(log: EventLog, text = source, limits: LoadedProgram['limits'] = {}): Stage {
   const { manifest } = readManifest(`[project]
 name = "p"
 version = "1"
@@ -52,9 +63,9 @@ entry = "main.conc"
 command = ${JSON.stringify(process.execPath)}
 args = ["agent.mjs"]
 `);
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
+  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => text, manifest });
   if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  const load = () => ok({ module, projectDirectory: directory });
+  const load = () => ok({ module, projectDirectory: directory, limits });
   const stage = openStage({ agents: [], entries: [{ kind: 'program', name: 'p', load }], log });
   stages.push(stage);
   return stage;
@@ -134,3 +145,19 @@ test('a mark that another version of the machine had made costs the whole way, n
   await finish(seen, id);
   expect(Math.min(...starts)).toBe(0);
 }, 60_000);
+
+test('what was computed is not computed again, however little was said meanwhile', async () => {
+  const log = memoryEventLog({ now: Date.now });
+  const limits = { steps: 200_000_000 };
+  const first = open(log, computing, limits);
+  const started = await first.start({ program: 'p' });
+  if (!started.ok) throw new Error(started.error.message);
+  const { id } = started.value;
+  await first.until(id, (event) => event.type === 'waitForInput');
+  expect(await log.getDocument('journal-marks', id)).toBeDefined();
+  await first.stop();
+  const second = open(log, computing, limits);
+  await answer(second, id, 'Who', 'Ada');
+  const end = await second.until(id, (event) => event.type === 'complete' || event.type === 'error');
+  expect(end).toMatchObject({ result: { outcomes: { parts: [{ text: 'Ada 101000000' }] } } });
+}, 120_000);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@concerto/base';
 import { type Manifest, readManifest } from '@concerto/language';
-import type { CatalogEntry } from '@concerto/runtime';
+import { type CatalogEntry, catalogOf, readySupervisor } from '@concerto/runtime';
 import { entriesOf } from '../serve/load-catalog.ts';
 import { ProgramCompiler } from '../serve/program-compiler.ts';
 import { showsColour } from '../terminal/paint.ts';
@@ -18,8 +18,8 @@ export type LoadedConfig = {
 
 export type ConfigResult = { readonly config: LoadedConfig | undefined; readonly findings: readonly Finding[] };
 
-/** The check of the assistant itself says it, as the failure that it is. */
-const missingConnection = 'C0504';
+/** Of an assistant that names what is not there its own check says it, as the failure that it is. */
+const missingName = 'C0504';
 
 export function loadConfig(file: string): ConfigResult {
   let text: string;
@@ -30,7 +30,7 @@ export function loadConfig(file: string): ConfigResult {
     return { config: undefined, findings: [failed('manifest', `${file} cannot be read: ${messageOf(cause)}`, help)] };
   }
   const { manifest, diagnostics, file: source } = readManifest(text, file);
-  const told = diagnostics.filter(({ code }) => code !== missingConnection);
+  const told = diagnostics.filter(({ code, severity }) => code !== missingName || severity === 'error');
   const color = showsColour(process.stdout);
   const findings = told.map((diagnostic) =>
     diagnosticFinding('manifest', diagnostic, { findFile: () => source, color }),
@@ -107,5 +107,22 @@ export async function checkPrograms({ manifest, folder }: LoadedConfig): Promise
     found.push(finding.ok ? finding.value : failed(check, finding.error, 'simplify its types'));
   }
   compiler.close();
+  return found;
+}
+
+/** Whether the programs that are to answer for others can. */
+export async function checkSupervisors({ manifest, entries }: LoadedConfig): Promise<readonly Finding[]> {
+  const { agents, programs, assistants, templates } = manifest;
+  const named = [agents, programs, assistants, templates].flatMap((table) =>
+    Object.values(table).flatMap(({ supervisor }) => supervisor ?? []),
+  );
+  const catalog = catalogOf(entries);
+  const found: Finding[] = [];
+  for (const name of new Set(named)) {
+    const check = `supervisor.${name}`;
+    const ready = await readySupervisor(name, catalog);
+    const help = 'until it can, what it is asked goes on to the next; docs/guide/who-answers.md shows one that can';
+    found.push(ready.ok ? passed(check, 'can answer for sessions') : failed(check, ready.error.message, help));
+  }
   return found;
 }

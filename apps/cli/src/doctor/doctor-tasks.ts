@@ -6,6 +6,7 @@ import {
   type ConfigResult,
   checkAssistant,
   checkPrograms,
+  checkSupervisors,
   checkTemplates,
   type LoadedConfig,
   loadConfig,
@@ -63,6 +64,7 @@ function configTasks(config: LoadedConfig, { online, timeoutMs, calledOff }: Pla
     ...mcpTasks(manifest.mcp, { folder, calledOff }),
     { name: 'assistants', run: async () => assistants.flatMap((entry) => checkAssistant(entry, config)) },
     { name: 'programs', run: () => checkPrograms(config) },
+    { name: 'supervisors', run: () => checkSupervisors(config) },
     { name: 'notify', run: () => checkNotify({ table: manifest.notify, folder }) },
     { name: 'templates', run: async () => checkTemplates(config) },
   ];

@@ -36,6 +36,7 @@ export class RuleBook {
 
   async list(): Promise<RuleList> {
     const { kept, version } = await this.#read();
+    const agents = this.#options.catalog.list().map(({ name }) => name);
     const manifest = [
       ...this.#options.catalog
         .list()
@@ -48,13 +49,13 @@ export class RuleBook {
           ...rule,
           id: `rule:${id}`,
           source: 'manifest' as const,
-          ...warned(rule),
+          ...warned(rule, agents),
         })),
         ...kept.map((one) => ({
           ...one.rule,
           id: `rule:store.${one.rule.id}`,
           source: 'store' as const,
-          ...warned(one.rule, newerWarning(one)),
+          ...warned(one.rule, agents, newerWarning(one)),
         })),
       ],
       version,
@@ -184,7 +185,7 @@ function ofEntry({ name, rules = [] }: CatalogEntry): readonly NamedRule[] {
   return rules.map((rule, index) => ({ id: `agents.${name}.${index + 1}`, rule }));
 }
 
-function warned(rule: Rule, newer?: string): { readonly warning?: string } {
-  const warning = newer ?? ruleWarning(rule);
+function warned(rule: Rule, agents: readonly string[], newer?: string): { readonly warning?: string } {
+  const warning = newer ?? ruleWarning(rule, agents);
   return warning === undefined ? {} : { warning };
 }

@@ -9,6 +9,9 @@ const pageEntries = 1_000;
 /** What is read back after a crash is at most about so long; a mark costs as much as it holds, so a big one is rarer. */
 const markEveryBytes = 1024 * 1024;
 const markEveryMarks = 4;
+/** Nor are more than about so many slices of its machine computed again; so much of a mark is worth one more. */
+const markEverySlices = 1_000;
+const markCharsOfSlice = 10_000;
 /** A program that holds more than this is replayed from the start. */
 const markMax = 8 * 1024 * 1024;
 
@@ -67,6 +70,7 @@ export class JournalStream implements JournalTape {
   #mark: number;
   #markedAt: number;
   #markEvery = markEveryBytes;
+  #markEverySlices = markEverySlices;
 
   private constructor(of: JournalOf, { lines, isBegun, marked }: Read, isWhole: boolean) {
     this.#isWhole = isWhole;
@@ -81,7 +85,7 @@ export class JournalStream implements JournalTape {
     for (const line of lines) this.#bytes += line.length;
     this.marks = {
       last: marked?.text,
-      isDue: () => this.#bytes - this.#markedAt >= this.#markEvery,
+      isDue: (slices) => this.#bytes - this.#markedAt >= this.#markEvery || slices >= this.#markEverySlices,
       mark: (text) => this.#keepMark(text),
       forget: () => {
         if (this.#mark > 0) this.#of.writer.keep(this.#markEntry(), forgetMark(of.session));
@@ -109,6 +113,7 @@ export class JournalStream implements JournalTape {
   async #keepMark(text: string): Promise<void> {
     this.#markedAt = this.#bytes;
     this.#markEvery = Math.max(markEveryBytes, markEveryMarks * text.length);
+    this.#markEverySlices = Math.max(markEverySlices, text.length / markCharsOfSlice);
     if (text.length > markMax || this.#first === undefined) return;
     const { log, writer, session, run } = this.#of;
     await this.sync();

@@ -183,4 +183,19 @@ describe('the pool', () => {
     expect(state?.slot.kind).toBe('held');
     expect(state === undefined ? '' : statusOf(state)).toBe('queued');
   });
+
+  test('who finds it full hears how full it is', async () => {
+    const stage = opened(2);
+    for (const id of ['a', 'b']) expect(await start(stage, id)).toBe('held');
+    const refused = async (): Promise<string | undefined> => {
+      const reserved = await stage.pool.reserve('c', { ifFull: 'reject', actor: 'user' });
+      return reserved.ok ? undefined : reserved.error.message.split(';')[0];
+    };
+    expect(await refused()).toBe('all 2 slots are taken by sessions at work');
+    await stage.pool.configure(1, 'user');
+    expect(await refused()).toBe('2 sessions are still at work, and 1 may be');
+    await cancel(stage.store, 'a');
+    await stage.pool.reconcile();
+    expect(await refused()).toBe('the only slot is taken by a session at work');
+  });
 });

@@ -109,7 +109,7 @@ export class PoolKeeper {
     const { outcome } = await this.#execute({ type: 'reserve', sessionId, ...wish });
     if (outcome.kind !== 'full') return ok(outcome.kind === 'held' ? 'held' : 'wanted');
     const { active, max } = outcome;
-    const message = `all ${max} slots are taken by sessions at work; wait for one with \`"ifFull": "queue"\`, end a session, or raise the maximum`;
+    const message = `${takenText(active, max)}; wait for one with \`"ifFull": "queue"\`, end a session, or raise the maximum`;
     return err(refusal('pool_full', message, { active, max }));
   }
 
@@ -277,4 +277,12 @@ export class PoolKeeper {
       if (page.entries.length < pageEntries) return;
     }
   }
+}
+
+/** The pool may have been made smaller while they were at work. */
+function takenText(active: number, max: number): string {
+  if (active > max) return `${active} sessions are still at work, and ${max} may be`;
+  return max === 1
+    ? 'the only slot is taken by a session at work'
+    : `all ${max} slots are taken by sessions at work`;
 }

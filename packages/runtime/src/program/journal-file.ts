@@ -58,8 +58,8 @@ export type JournalTape = {
 /** On a tape with marks what is read begins after the last one; only its first line is always there. */
 export type JournalMarks = {
   readonly last: string | undefined;
-  /** So much was written since the last that the next one is worth what it costs. */
-  isDue(): boolean;
+  /** So much was written, or computed, since the last that the next one is worth what it costs. */
+  isDue(slices: number): boolean;
   mark(text: string): Promise<void>;
   /** The run is over. */
   forget(): void;

@@ -48,6 +48,8 @@ export class ProgramJournal {
   readonly #costly = new Set<number>();
   #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
   #marked: JournalMark | undefined;
+  /** Whole ones that the program has computed since the last mark. */
+  #slices = 0;
   /** The turn that was marked. */
   #isTurnCounted = false;
 
@@ -117,16 +119,18 @@ export class ProgramJournal {
   }
 
   /**
-   * Call it after a turn, before the program is given anything: where much was written since it was last done, all that
-   * the program is replaces what led to it.
+   * Call it after a turn, before the program is given anything: where much was written or computed since it was last done,
+   * all that the program is replaces what led to it.
    */
   compact(machine: Machine, status: 'waiting' | 'running'): Promise<void> | undefined {
-    if (this.#file.marks?.isDue() !== true || this.#mode !== 'live') return undefined;
+    if (status === 'running') this.#slices++;
+    if (this.#mode !== 'live' || this.#file.marks?.isDue(this.#slices) !== true) return undefined;
     return this.#mark(this.#file.marks, machine, status);
   }
 
   async #mark(marks: JournalMarks, machine: Machine, status: 'waiting' | 'running'): Promise<void> {
     const rest: Omit<JournalMark, 'vm'> = { turn: this.#turn, status, records: this.#records, open: this.#open.data() };
+    this.#slices = 0;
     const text = JSON.stringify(rest).slice(0, -1);
     await marks.mark(this.#secrets.strike(`${text},"vm":${await machine.snapshot()}}`));
   }
@@ -207,6 +211,7 @@ export class ProgramJournal {
     readonly recovery?: Recovery;
     readonly secured?: Promise<void> | undefined;
   } {
+    if (status === 'running') this.#slices++;
     const inputs: Input[] = [];
     for (let next = this.#next; next !== undefined; next = this.#next) {
       if (!('in' in next.record) || next.record.turn !== this.#turn) break;

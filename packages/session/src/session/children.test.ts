@@ -120,6 +120,15 @@ describe('programs', () => {
     expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
   });
 
+  test('10.6 an answer that it was given as its owner left has its whole time with the next, however long that took', () => {
+    const story = new Story().running({ kind: 'program' }).question('q1').answer('q1');
+    story.report({ type: 'released', reason: 'the server is stopping' }).pass(600_000).claim(2).pass(1_000);
+    expect(story.status).toBe('running');
+    story.ready().question('q1');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
+    expect(story.pass(60_000).records).toContainEqual(expect.objectContaining({ type: 'process-lost' }));
+  });
+
   test('10.5 what a turn was begun with is known once the agent has it, and found by its name', () => {
     const story = new Story().running().result().send('second');
     expect(runningPrompt(story.state)).toBeUndefined();

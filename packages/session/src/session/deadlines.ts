@@ -38,9 +38,10 @@ function deadlines(state: SessionState): readonly Deadline[] {
   const { control, agentProcess, queue } = state;
   if (control !== undefined) all.push({ kind: 'control', at: control.deadline });
   if (agentProcess.kind === 'starting') all.push({ kind: 'start', at: agentProcess.deadline });
+  const takesAnswers = agentProcess.kind !== 'none' && control === undefined && state.hold === undefined;
   // Before those by which a process is given something: of two at one instant the first counts.
   for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
-    if (control !== undefined || state.hold !== undefined || answer?.stage !== 'sent') continue;
+    if (!takesAnswers || answer?.stage !== 'sent') continue;
     all.push({ kind: 'answer', at: waitsSince + deliveryTimeoutMs * deliveryAttemptsMax, requestId });
   }
   const flying = flyingEntry(queue);

@@ -111,3 +111,12 @@ export function supervisedBy(state: SessionState, supervisor: string | undefined
   const supervisions = state.supervisions + 1;
   return changed(state, { supervisor, supervisions, requests: { ...state.requests, live } });
 }
+
+/** A program keeps what it was answered also while nobody runs it. */
+export function answersGivenTime(state: SessionState, at: number): SessionState {
+  const { live } = state.requests;
+  const sent = [...live].filter(([, { answer }]) => answer?.stage === 'sent');
+  if (sent.length === 0) return state;
+  const answers = sent.map(([id, request]) => [id, { ...request, waitsSince: at }] as const);
+  return changed(state, { requests: { ...state.requests, live: new Map([...live, ...answers]) } });
+}

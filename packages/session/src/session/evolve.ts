@@ -12,7 +12,7 @@ import {
 } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { changed, type OwnState } from './change-state.ts';
-import { evolveRequests, supervisedBy } from './evolve-requests.ts';
+import { answersGivenTime, evolveRequests, supervisedBy } from './evolve-requests.ts';
 import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
 import { deliveryTimeoutMs } from './limits.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
@@ -350,14 +350,12 @@ function waitedOn({ requests, hold }: SessionState, at: number): Archive<Request
 
 /** What its process was told and had not confirmed: while nobody owned it there was nobody to confirm it to. */
 function givenTimeAgain(state: SessionState, at: number): SessionState {
-  const { agentProcess, control, queue, requests } = state;
-  if (agentProcess.kind === 'none') return state;
-  const sent = [...requests.live].filter(([, { answer }]) => answer?.stage === 'sent');
-  const answers = sent.map(([id, request]) => [id, { ...request, waitsSince: at }] as const);
+  const asked = answersGivenTime(state, at);
+  const { agentProcess, control, queue } = asked;
+  if (agentProcess.kind === 'none') return asked;
   const again = control === undefined ? undefined : at + (control.deadline - control.since);
-  return changed(state, {
+  return changed(asked, {
     queue: dispatchedAgain(queue, at + deliveryTimeoutMs),
-    requests: sent.length === 0 ? requests : { ...requests, live: new Map([...requests.live, ...answers]) },
     control: control === undefined || again === undefined ? control : { ...control, since: at, deadline: again },
   });
 }
