@@ -17,18 +17,23 @@ export function withoutConsequences(
   checking: readonly Diagnostic[],
 ): Diagnostic[] {
   const openFrom = new Map<string, number>();
+  const first = new Map<string, number>();
   for (const { code, file, span } of loading) {
     if (code !== NEVER_CLOSED) continue;
     // From the start of the line: the quote without a partner may be an earlier one.
     const text = program.files.get(file)?.source.text ?? '';
     const line = span.start === 0 ? 0 : text.lastIndexOf('\n', span.start - 1) + 1;
     openFrom.set(file, Math.min(line, openFrom.get(file) ?? line));
+    first.set(file, Math.min(span.start, first.get(file) ?? span.start));
   }
-  const isSound = ({ file, span }: Diagnostic): boolean => span.end <= (openFrom.get(file) ?? Number.POSITIVE_INFINITY);
+  const isSound = ({ code, file, span }: Diagnostic): boolean =>
+    code === NEVER_CLOSED
+      ? span.start === first.get(file)
+      : span.end <= (openFrom.get(file) ?? Number.POSITIVE_INFINITY);
   const unread = unreadFunctions(program);
   const isJudged = ({ file, span }: Diagnostic): boolean =>
     !openFrom.has(file) && unread !== undefined && unread.get(file)?.some((each) => holds(each, span.start)) !== true;
-  return [...loading.filter((one) => one.code === NEVER_CLOSED || isSound(one)), ...checking.filter(isJudged)];
+  return [...loading.filter(isSound), ...checking.filter(isJudged)];
 }
 
 /** By file, the functions in whose bodies the parser had to guess; undefined when it had to elsewhere. */

@@ -55,7 +55,16 @@ export function getField(fn: LinkedFunction, pc: number, object: Value, name: st
         break;
     }
   }
+  const message = name === 'message' ? ownMessage(object) : undefined;
+  if (message !== undefined) return message;
   throw missingField(object, name);
+}
+
+/** Every error has a `message`: one of the program's own that keeps none shows itself. */
+function ownMessage(object: Value): string | undefined {
+  if (typeof object !== 'object' || object === null || (object.kind !== 'struct' && object.kind !== 'enum'))
+    return undefined;
+  return object.type.parents.includes('Error') ? display(object) : undefined;
 }
 
 function missingField(object: Value, name: string): Error {
@@ -310,7 +319,8 @@ export function hasType(value: Value, name: string): boolean {
     }
     if (value.kind === 'enum') {
       const variant = value.type.variants[value.variant]?.name ?? '';
-      return value.type.name === name || `${value.type.name}::${variant}` === name;
+      const { type } = value;
+      return type.name === name || `${type.name}::${variant}` === name || type.parents.includes(name);
     }
   }
   return typeName(value) === name;

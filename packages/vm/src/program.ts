@@ -74,7 +74,7 @@ export interface Program {
 export function link(module: IrModule, prelude: IrModule, resolve: (name: string) => Implementation): Program {
   const functions: LinkedFunction[] = [];
   const structs = linkStructs(module);
-  const enums = new Map(module.enums.map((type) => [type.name, linkEnum(type)]));
+  const enums = new Map(module.enums.map((type) => [type.name, linkEnum(type, module.traits[type.name] ?? [])]));
   const stores = declaredStores(module);
   const tables = { structs, enums, functions, stores, resolve };
   const unit = linkUnit(module, tables);
@@ -208,9 +208,10 @@ function linkStruct(type: IrStruct, parents: readonly string[]): StructType {
   return { name: type.name, kind: type.kind, params: type.params ?? [], fields, slots, parents, modes: type.modes };
 }
 
-function linkEnum(type: IrModule['enums'][number]): EnumType {
+function linkEnum(type: IrModule['enums'][number], parents: readonly string[]): EnumType {
   return {
     name: type.name,
+    parents,
     variants: type.variants.map((variant) => ({
       name: variant.name,
       fields: variant.fields ?? null,

@@ -197,6 +197,8 @@ interface StructField {
 }
 export interface EnumType {
   readonly name: string;
+  /** Traits it implements. */
+  readonly parents: readonly string[];
   readonly variants: readonly {
     readonly name: string;
     readonly fields: readonly string[] | null;

@@ -93,6 +93,13 @@ const TYPED_STORE: Readonly<Record<string, string>> = {
   entries: 'fn<K, V>(self: HashMap<K, V>) -> Array<(K, V)>',
   query: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, V) -> Bool) -> Array<(K, V)>',
   find: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, V) -> Bool) -> Option<(K, V)>',
+  any: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, V) -> Bool) -> Bool',
+  all: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, V) -> Bool) -> Bool',
+  count: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, V) -> Bool) -> Int',
+  set_many: 'fn<K, V>(self: HashMap<K, V>, entries: Map<K, V>) -> Nil',
+  get_many: 'fn<K, V>(self: HashMap<K, V>, keys: Array<K>) -> Array<Option<V>>',
+  on_change: 'fn<K, V>(self: HashMap<K, V>, key: K, f: fn(Any, Any) -> Any) -> Nil',
+  on_any_change: 'fn<K, V>(self: HashMap<K, V>, f: fn(K, Any, Any) -> Any) -> Nil',
   scope: 'fn<K, V>(self: HashMap<K, V>, prefix: String) -> HashMap<K, V>',
 };
 

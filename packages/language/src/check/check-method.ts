@@ -211,13 +211,22 @@ function builtinCall(body: Body, call: MethodCall, type: Type, method: BuiltinMe
 function bindReceiver(body: Body, call: MethodCall, type: Type, self: Type): void {
   const receiver = isCon(type, CON.Tuple) ? arrayOf(ANY) : type;
   if (type.kind === 'applied' && type.con.base !== undefined && assign(body.cx, type.con.base, self).ok) return;
-  if (assign(body.cx, receiver, self).ok || type.kind === 'param') return;
+  if (assign(body.cx, receiver, self).ok || type.kind === 'param') return keepSoft(receiver, self);
   if (type.kind === 'applied' && type.con.family === 'failure') return;
   body.cx.report.error(
     CODE.unknownMethod,
     call.nameSpan,
     `\`${call.name}\` needs \`${showType(self)}\`, found \`${showType(type)}\``,
   );
+}
+
+/** What may still widen does so here too: `m.set("b", "x")` is `m["b"] = "x"`. */
+function keepSoft(receiver: Type, self: Type): void {
+  if (receiver.kind !== 'applied' || self.kind !== 'applied') return;
+  self.args.forEach((arg, index) => {
+    const own = receiver.args[index];
+    if (arg.kind === 'var' && own?.kind === 'var' && own.soft) arg.bound = own;
+  });
 }
 
 /** A pipeline's `run` has the types of its first and last stage. */

@@ -1,5 +1,5 @@
-import type { AssignExpression, Expression } from '../syntax/expression.ts';
-import { checkFits, fitOrReport, reportMisfit } from './body.ts';
+import type { AssignExpression, Expression, NameExpression } from '../syntax/expression.ts';
+import { checkFits, declareLocal, fitOrReport, reportMisfit } from './body.ts';
 import { arithmetic } from './check-operator.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
@@ -74,7 +74,8 @@ export function checkAssign(body: Body, node: AssignExpression): Type {
   }
   const type = checkTarget(body, target);
   if (type === undefined) {
-    body.check(node.value);
+    const value = body.check(node.value);
+    if (node.operator === '=' && target.kind === 'NameExpression') declareMissing(body, target, value);
     return ERROR;
   }
   const isName = target.kind === 'NameExpression';
@@ -87,6 +88,13 @@ export function checkAssign(body: Body, node: AssignExpression): Type {
   const result = arithmetic(body, node, left, right);
   if (!assign(body.cx, result, type).ok) reportMisfit(body.cx, node.span, result, { type, what: 'assignment' });
   return isName ? type : NIL;
+}
+
+/** `x = 1;` where a `let` is missing: that is told once, and `x` is known from there on. */
+function declareMissing(body: Body, { id, name }: NameExpression, type: Type): void {
+  const found = body.cx.facts.names.get(id);
+  if (found !== undefined && found.kind !== 'unresolved') return;
+  declareLocal(body, { id, name: name.text, span: name.span, type, mutable: true, what: undefined });
 }
 
 /** The type of the place, or undefined when it is none. Reading it does not count as a use. */

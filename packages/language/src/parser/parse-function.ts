@@ -36,7 +36,10 @@ export function parseFunction(p: Parser, head: ItemHead, mayLackBody = false): F
 }
 
 function eatArrow(p: Parser): boolean {
-  return p.eat('->') || eatInstead(p, ':', '->', 'before the result') || passMissingArrow(p);
+  if (p.eat('->')) return true;
+  // `def f():` has no result.
+  if (p.at(':') && p.newlineBefore(p.position + 1)) return false;
+  return eatInstead(p, ':', '->', 'before the result') || passMissingArrow(p);
 }
 
 /** `fn half(n: Int) Float {` */

@@ -26,7 +26,7 @@ export function parseBlock(p: Parser): Block {
   while (!endsBraces(p)) {
     const before = p.position;
     if (p.eat(';')) continue;
-    const parsed = parseStatement(p);
+    const parsed = parseStatement(p, endsBraces);
     if (parsed.kind === 'Tail') tail = parsed.expression;
     else statements.push(parsed);
     if (p.position === before) p.bump();
@@ -48,15 +48,19 @@ function parseMissingBlock(p: Parser): Block {
 
 type Tail = { readonly kind: 'Tail'; readonly expression: Expression };
 
-/** A statement, or the expression that is the value of the block. */
-export function parseStatement(p: Parser): Statement | Tail {
+/** A statement, or the expression that is the value of the block, which ends where `isEnd` says. */
+export function parseStatement(p: Parser, isEnd = atBrace): Statement | Tail {
   const { links } = p;
-  const statement = parseStatementKind(p);
+  const statement = parseStatementKind(p, isEnd);
   p.countLinks(links);
   return statement;
 }
 
-function parseStatementKind(p: Parser): Statement | Tail {
+function atBrace(p: Parser): boolean {
+  return p.at('}');
+}
+
+function parseStatementKind(p: Parser, isEnd: typeof atBrace): Statement | Tail {
   replaceForeignWords(p);
   if (p.at('let')) return parseLet(p);
   if (p.at('mock') && p.nameAt(1)) return parseMock(p);
@@ -64,7 +68,7 @@ function parseStatementKind(p: Parser): Statement | Tail {
     const item = p.item();
     return { kind: 'ItemStatement', id: p.newId(), span: item.span, item };
   }
-  return parseExpressionStatement(p);
+  return parseExpressionStatement(p, isEnd);
 }
 
 function parseLet(p: Parser): Statement {
@@ -101,10 +105,10 @@ function parseMock(p: Parser): Statement {
   return { kind: 'MockStatement', id: p.newId(), span: p.spanFrom(start), target, fields };
 }
 
-function parseExpressionStatement(p: Parser): Statement | Tail {
+function parseExpressionStatement(p: Parser, isEnd: typeof atBrace): Statement | Tail {
   const { start } = p;
   const { expression, endsItself } = parseStatementExpression(p);
-  if (p.at('}')) return { kind: 'Tail', expression };
+  if (isEnd(p)) return { kind: 'Tail', expression };
   const semicolon = p.at(';');
   if (semicolon) p.bump();
   else if (!endsItself) endStatement(p, 'the expression', helpAfter(expression));
