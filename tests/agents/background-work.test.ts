@@ -169,6 +169,8 @@ describe('work in the background of the real Codex, with its default kind of mod
     await agent.agent.prompt({ text: 'MAIN PROMPT' });
     const asked = (await agent.until('question', 'result')).at(-1);
     expect(asked).toMatchObject({ question: 'Which store?', options: ['SQLite', 'Redis'] });
+    // Told before the model is asked again it would be part of that.
+    await expect.poll(() => place?.model.requests.length, { timeout: 10_000 }).toBe(2);
     await answer(agent, asked, 'Redis');
     place?.model.gate('answered').open();
     expect((await agent.until('result', 'error')).at(-1)).toMatchObject({ text: 'Redis it is.' });

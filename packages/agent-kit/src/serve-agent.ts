@@ -371,7 +371,11 @@ function usageFields({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTok
 
 function messageOf(error: unknown): string {
   if (error instanceof NoAnswer) return `no answer: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  if (error.message !== '') return error.message;
+  // Node says nothing itself where several addresses were tried, and none answered.
+  const causes = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : '';
+  return causes === '' ? error.name : causes;
 }
 
 function codeOf(error: unknown): JsonObject {

@@ -171,6 +171,14 @@ describe('an agent with capabilities', () => {
     expect(await agent.hear('result')).toMatchObject({ text: 'next: ' });
   });
 
+  test('tells a failure that says nothing itself by what it is made of', async () => {
+    const agent = run('patient');
+    agent.say({ type: 'prompt', text: 'fail twice' }, { type: 'prompt', text: 'fail silently' });
+    await agent.hear('init_ack');
+    expect(await agent.hear('error')).toEqual({ type: 'error', message: 'not here; nor there' });
+    expect(await agent.hear('error')).toEqual({ type: 'error', message: 'TypeError' });
+  });
+
   test('has no voice after its turn', async () => {
     const agent = run('patient');
     agent.say({ type: 'prompt', text: 'late' });

@@ -294,6 +294,18 @@ describe('while it works', () => {
     expect(await output.until('result')).toMatchObject({ raw: { text: '0 running' } });
   });
 
+  test('what a command wrote before it was interrupted is shown', async () => {
+    const agent = await startCodex();
+    const output = reader(agent);
+    await agent.prompt({ text: 'runs' });
+    await output.until('partial');
+    await agent.request('interrupt', 'i-1');
+    const stopped = await output.next();
+    expect(stopped).toMatchObject({ shown: [{ type: 'functionResult', outcome: 'cancelled' }] });
+    expect(rawOf(stopped)).toMatchObject({ type: 'tool_result', content: 'begun\n', outcome: 'cancelled' });
+    expect(kindOf(await output.next())).toBe('ack');
+  });
+
   test('a program that cannot end what it runs in the background: the interrupt is confirmed with a warning', async () => {
     const agent = await start('codex', { protocol: 'codex', env: { OLD: '1' } });
     const output = reader(agent);

@@ -12,12 +12,13 @@ import { openPeer } from '../peer-link.ts';
 import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
+import { endSaid } from './codex-end.ts';
 import { inputOf } from './codex-input.ts';
 import { ruleNames } from './codex-items.ts';
 import { CodexRequests, type CodexStep, itemsAsked } from './codex-requests.ts';
 import { switchCodex } from './codex-switch.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
-import { newTurn, type Turn, wireTokens } from './codex-turn.ts';
+import { newTurn, type Turn } from './codex-turn.ts';
 
 /** For a message to be taken into the turn, or refused. */
 const steerWithinMs = 10_000;
@@ -25,6 +26,8 @@ const steerWithinMs = 10_000;
 const quietWithinMs = 2_000;
 /** After a part of a turn: for the program to go on towards its goal. */
 const goesOnWithinMs = 5_000;
+/** For a command that was ended to tell so. */
+const endsWithinMs = 500;
 /** How often we look whether the commands in the background have ended. */
 const terminalsMs = 1_000;
 
@@ -47,6 +50,7 @@ export class CodexConversation implements Conversation {
   #thread = '';
   #effort: string | undefined;
   #isNamed = false;
+  #onCommandsEnded: (() => void) | undefined;
   #turn: Turn | undefined;
   /** Messages that came too late for their turn; they go with the next prompt. */
   #late: Utterance[] = [];
@@ -114,6 +118,7 @@ export class CodexConversation implements Conversation {
 
   async request(verb: AgentVerb, id: string): Promise<void> {
     this.#stops.ask(verb, id);
+    this.#translator.isStopped = true;
     this.#requests.clear();
     // What a turn has left in the background runs on after it.
     if (this.#turn === undefined) return this.#quieten();
@@ -238,6 +243,7 @@ export class CodexConversation implements Conversation {
         return this.#guard.began(meaning.item.id, ruleNames(meaning.item));
       case 'done':
         this.#pieces.end(meaning.item.id);
+        if (!this.#runsCommand) this.#onCommandsEnded?.();
         return this.#guard.ended(meaning.item.id, meaning.item.status === 'completed');
       case 'output':
         return this.#pieces.push(meaning.callId, meaning.text);
@@ -273,6 +279,8 @@ export class CodexConversation implements Conversation {
   #endedPart(turnId: string, end: CodexEnd): void {
     if (this.#turn?.id !== turnId) return;
     this.#turn.end = end;
+    if (end.kind === 'completed' && end.durationMs !== undefined)
+      this.#turn.durationMs = (this.#turn.durationMs ?? 0) + end.durationMs;
     this.#settle();
   }
 
@@ -280,7 +288,7 @@ export class CodexConversation implements Conversation {
   #settle(): void {
     const turn = this.#turn;
     if (turn?.end === undefined) return;
-    const { threads, work } = this.#translator;
+    const { threads } = this.#translator;
     const isDone = turn.end.kind === 'completed' && !this.#stops.isStopping;
     const agents = threads.working.length;
     if (agents > 0 && isDone) return this.#waits(turn, `${agents === 1 ? 'a sub-agent' : `${agents} sub-agents`}`);
@@ -288,7 +296,7 @@ export class CodexConversation implements Conversation {
     if (isDone && this.#translator.hasGoal && !turn.isStill) {
       return this.#settleLater(turn, () => this.#standsStill(turn), goesOnWithinMs);
     }
-    if (isDone && work.some(({ type }) => type === 'commandExecution')) return void this.#awaitTerminals(turn);
+    if (isDone && this.#runsCommand) return void this.#awaitTerminals(turn);
     this.#ended(turn.end);
   }
 
@@ -329,46 +337,48 @@ export class CodexConversation implements Conversation {
     turn.timer?.cancel();
     this.#requests.clear();
     this.#guard.clear();
-    this.#pieces.end();
-    this.#link.say(...this.#translator.close(), ...conversationPlace(this.#thread, turn.id));
-    const { broken, isAsked } = this.#stops;
-    this.#tellEnd(turn, end, { broken, isAsked });
-    this.#stops.turnEnded();
-    if (isAsked || broken !== undefined) void this.#quieten();
+    if (this.#stops.isStopping) void this.#quieten(() => this.#tellEnd(turn, end));
+    else this.#tellEnd(turn, end);
   }
 
-  #tellEnd(turn: Turn, end: CodexEnd, stop: { readonly broken: string | undefined; readonly isAsked: boolean }): void {
-    if (stop.broken !== undefined) {
-      return this.#link.say(said({ type: 'error', message: stop.broken, code: 'tool_forbidden' }));
-    }
-    switch (end.kind) {
-      // It may have been done before it heard that it should stop; but not what it only waited for.
-      case 'completed':
-        if (!stop.isAsked || turn.waitsFor === '') this.#link.say(said(this.#result(end, turn)));
-        return;
-      case 'interrupted':
-        if (stop.isAsked) return;
-        return this.#link.say(said({ type: 'error', message: 'the turn was interrupted', code: 'interrupted' }));
-      case 'failed':
-        if (!stop.isAsked) this.#link.say(said({ type: 'error', message: end.message, code: end.code }));
-        return;
-      default:
-        unreachable(end);
-    }
+  #tellEnd(turn: Turn, end: CodexEnd): void {
+    this.#pieces.end();
+    this.#link.say(
+      ...this.#translator.close(),
+      ...conversationPlace(this.#thread, turn.id),
+      ...endSaid(end, turn, this.#stops, this.#thread),
+    );
+    this.#stops.turnEnded();
   }
 
   /**
-   * An interrupt of a turn leaves the commands running that it has in the background; whoever asked for the stop hears
-   * of it when they have ended too.
+   * A stop of a turn leaves the commands running that it has in the background; whoever asked for the stop hears of it
+   * when they have ended too, and have told what they wrote up to then.
    */
-  async #quieten(): Promise<void> {
+  async #quieten(end = (): void => {}): Promise<void> {
     try {
       await this.peer.request('thread/backgroundTerminals/clean', this.#about(), quietWithinMs);
+      if (this.#runsCommand) await this.#commandsEnded();
     } catch (cause) {
       // Of one that is gone its exit tells; it took its commands along.
       if (!(cause instanceof AgentError)) this.#link.warn(`what it runs in the background may go on: ${String(cause)}`);
     }
+    end();
+    this.#translator.isStopped = false;
     this.#stops.confirm();
+  }
+
+  get #runsCommand(): boolean {
+    return this.#translator.work.some(({ type }) => type === 'commandExecution');
+  }
+
+  /** Told by the program, or after its time. */
+  async #commandsEnded(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onCommandsEnded = resolve;
+      this.#link.later(endsWithinMs, resolve);
+    });
+    this.#onCommandsEnded = undefined;
   }
 
   /** It did something that it may not do: nothing more of this turn. */
@@ -376,19 +386,9 @@ export class CodexConversation implements Conversation {
     const turn = this.#turn;
     if (turn === undefined) return;
     this.#stops.breakRules(reason, () => this.#turn !== turn);
+    this.#translator.isStopped = true;
     this.#requests.clear();
     this.#interrupt().catch(() => undefined);
-  }
-
-  #result({ text, message, durationMs }: Extract<CodexEnd, { kind: 'completed' }>, { used }: Turn) {
-    return {
-      type: 'result',
-      text,
-      usage: wireTokens(used),
-      ...(this.#thread === '' ? {} : { conversation: this.#thread }),
-      ...(message === undefined ? {} : { message }),
-      ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
-    } as const;
   }
 
   #about(): JsonObject {

@@ -42,7 +42,10 @@ export function itemStarted(item: Item, parent: string | undefined): Said {
   });
 }
 
-export function itemCompleted(item: Item): Said {
+export function itemCompleted(item: Item, isStopped = false): Said {
+  const { exitCode, status } = item;
+  // It did not come to an end of its own; what it wrote before it was ended is shown all the same.
+  if (isStopped && status === 'failed' && (exitCode == null || exitCode < 0)) return itemCancelled(item);
   return toolResult({ id: item.id, name: nameOf(item) }, outcomeOf(item));
 }
 
@@ -50,7 +53,7 @@ export function itemCompleted(item: Item): Said {
 export function itemCancelled(item: Item): Said {
   return toolResult(
     { id: item.id, name: nameOf(item) },
-    { text: 'cancelled', failed: true, outcome: 'cancelled', ...touches(item) },
+    { text: item.aggregatedOutput || 'cancelled', failed: true, outcome: 'cancelled', ...touches(item) },
   );
 }
 

@@ -65,6 +65,8 @@ export class CodexTranslator {
   readonly #unknown = new Set<string>();
   /** When its turn is over it begins the next one by itself. */
   hasGoal = false;
+  /** It is being stopped: what ends now was ended. */
+  isStopped = false;
   #root: string | undefined;
   #model: string | undefined;
   #message: string | undefined;
@@ -229,7 +231,7 @@ export class CodexTranslator {
     if (!this.#work.delete(item.id)) return [];
     this.#isOver(item.id);
     // What it has written up to now comes before its result.
-    return [...begun, { kind: 'done', item }, ...says(itemCompleted(item))];
+    return [...begun, { kind: 'done', item }, ...says(itemCompleted(item, this.isStopped))];
   }
 
   /** What comes after the end of a command stands in its result already. */

@@ -11,6 +11,8 @@ export type Turn = {
   readonly used: Tokens;
   /** It has said its word; what it has begun may go on. */
   end: CodexEnd | undefined;
+  /** Of all its parts. */
+  durationMs: number | undefined;
   waitsFor: string;
   timer: Alarm | undefined;
   /** It was waited for to go on by itself, and has not. */
@@ -19,7 +21,8 @@ export type Turn = {
 
 export function newTurn(isItsOwn = false): Turn {
   const used = { input: 0, output: 0, thought: 0 };
-  return { isItsOwn, id: undefined, used, end: undefined, waitsFor: '', timer: undefined, isStill: false };
+  const parts = { end: undefined, durationMs: undefined, waitsFor: '', timer: undefined, isStill: false };
+  return { isItsOwn, id: undefined, used, ...parts };
 }
 
 /** As a result tells them; what was thought is a part of what was written. */

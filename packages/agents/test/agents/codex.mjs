@@ -225,6 +225,12 @@ const prompts = {
     terminals.push('tail -f /dev/null');
     message('m-a', 'Working.');
   },
+  // It waits for a command, and tells of its end only when it has been made to end.
+  runs: () => {
+    terminals.push(command);
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    message('m-a', 'It runs.');
+  },
   steered: () => answer(told.join(' | ')),
   // It leaves a command running, which ends a while later.
   leaves: () => {
@@ -310,6 +316,10 @@ const methods = {
   },
   'thread/backgroundTerminals/clean': () => {
     if (process.env.OLD === '1') throw new Error('unknown method');
+    if (terminals.includes(command)) {
+      const killed = { status: 'failed', aggregatedOutput: 'begun\n', exitCode: -1 };
+      setImmediate(() => tell('item/completed', { item: { ...command, ...killed } }));
+    }
     terminals.length = 0;
     return {};
   },
