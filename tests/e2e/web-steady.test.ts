@@ -159,6 +159,32 @@ test('what was begun is still there after a reload: an answer on its card, and t
   await context.close();
 }, 60_000);
 
+test('what would always be allowed is shown before it is; another key leaves it', async () => {
+  const call = { type: 'approval', id: 'a', description: 'Delete a repository', tool: 'delete', server: 'github' };
+  const { context, page, id } = await look({
+    agent: 'able',
+    prompt: steps({ ask: command('one').say }, { ask: call }, { tell: 'answer' }),
+  });
+  const rules = async () => (await puppets.api.get('/api/rules')).body.rules;
+  const preview = page.locator('.rule-preview');
+  await cardOf(page, 'one').waitFor();
+  await page.keyboard.press('a');
+  await page.keyboard.press('l');
+  await preview.getByText('tool = Bash, command = make one').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  expect(await rules()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await preview.waitFor({ state: 'detached' });
+  await page.keyboard.press('y');
+  await page.getByRole('region', { name: 'Delete a repository' }).waitFor();
+  await page.getByRole('button', { name: 'Always allow this' }).click();
+  await preview.getByText('tool = delete, server = github, whatever it is given').waitFor();
+  await page.keyboard.press('Enter');
+  await puppets.api.untilStatus(id, 'idle');
+  expect(await rules()).toMatchObject([{ agent: 'able', tool: 'delete', server: 'github', decide: 'allow' }]);
+  await context.close();
+}, 60_000);
+
 test('a budget that is used up ends a session for good only when asked twice', async () => {
   const spend = { say: { type: 'usage', input_tokens: 90, output_tokens: 30 } };
   const { context, page, id } = await look({
