@@ -169,6 +169,34 @@ test('what was begun is still there after a reload: an answer on its card, and t
   await context.close();
 }, 60_000);
 
+test('the keys of a card lead there first, and never away; `a` goes from one to the next', async () => {
+  const { context, page, id } = await look({
+    agent: 'able',
+    prompt: steps(command('one'), command('two'), { collect: 2 }, { tell: 'answers' }),
+  });
+  const open = async () => (await puppets.api.get(`/api/sessions/${id}/requests`)).body.requests.length;
+  const hasFocus = (card: Locator) => card.evaluate((it) => it.contains(document.activeElement));
+  await cardOf(page, 'two').waitFor();
+  for (const key of ['s', 'n', 'y', 'y']) {
+    await page.locator('main').focus();
+    await page.keyboard.press(key);
+    await expect.poll(() => hasFocus(cardOf(page, 'one'))).toBe(true);
+  }
+  // Held down it is no answer either.
+  await page.keyboard.down('y');
+  await cardOf(page, 'one').getByText('Approved').waitFor();
+  await page.keyboard.down('y');
+  await page.keyboard.down('y');
+  await page.keyboard.up('y');
+  expect(await open()).toBe(1);
+  await page.keyboard.press('a');
+  await expect.poll(() => hasFocus(cardOf(page, 'two'))).toBe(true);
+  await page.keyboard.press('n');
+  await puppets.api.untilStatus(id, 'idle');
+  expect(page.url()).toContain(id);
+  await context.close();
+}, 60_000);
+
 test('what would always be allowed is shown before it is; another key leaves it', async () => {
   const call = { type: 'approval', id: 'a', description: 'Delete a repository', tool: 'delete', server: 'github' };
   const { context, page, id } = await look({
@@ -220,7 +248,7 @@ test('a page whose code cannot be had says so, and leaves the others', async () 
   await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor();
   expect(await accessFaults(page)).toEqual([]);
   await page.keyboard.press('g');
-  await page.getByRole('link', { name: 'Rests' }).waitFor();
+  await page.getByRole('link', { name: 'Rests' }).first().waitFor();
   await page.unroute(/assets\/insight/);
   await page.keyboard.press('u');
   await page.getByRole('button', { name: 'Load it again' }).click();
