@@ -165,6 +165,13 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     expect(shown).toContain('→ not so:\r\n    keep the guard by user:owner');
   });
 
+  test('shows one session in full, however narrow the terminal is', async () => {
+    const title = Array.from({ length: 30 }, (_, word) => `word${word}`).join(' ');
+    await builtConcerto(['sessions', 'start', 'asker', 'first', '--title', title], folder);
+    const { shown } = await sessions(['show', 'last'], []);
+    expect(shown.replaceAll(/\r\n +/g, ' ')).toContain(`title        ${title}`);
+  });
+
   test('answers a question that was there before the terminal was', async () => {
     const { code, shown } = await sessions(['start', '--program', 'greeter', '--attach'], [['your answer:', 'Ada\r']]);
     expect(shown).toContain('Hello, Ada');

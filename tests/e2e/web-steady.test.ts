@@ -65,11 +65,21 @@ test('what is asked stays under the pointer when more is asked; answered, it lea
   await page.getByRole('region', { name: 'Approval, waits for your answer: Run three' }).waitFor();
   expect(await accessFaults(page)).toEqual([]);
 
+  // Whoever comes now sees what waits longest.
+  await page.reload();
+  await cardOf(page, 'four').waitFor();
+  const isInSight = () =>
+    cardOf(page, 'one').evaluate((card) => {
+      const log = card.closest('[role=log]')?.getBoundingClientRect();
+      const { top, bottom } = card.getBoundingClientRect();
+      return log !== undefined && top >= log.top - 1 && bottom <= log.bottom + 1;
+    });
+  await expect.poll(isInSight).toBe(true);
   await page.getByRole('log').evaluate((log) => {
     log.scrollTop = 0;
   });
   await page.getByRole('button', { name: 'A question waits for you' }).click();
-  await expect.poll(async () => (await approve(cardOf(page, 'one')).boundingBox())?.y ?? 0).toBeGreaterThan(0);
+  await expect.poll(isInSight).toBe(true);
   await approve(cardOf(page, 'one')).click();
   await cardOf(page, 'one').getByText('Approved').waitFor();
   await expect
@@ -159,6 +169,60 @@ test('what was begun is still there after a reload: an answer on its card, and t
   await context.close();
 }, 60_000);
 
+test('the keys of a card lead there first, and never away; `a` goes from one to the next', async () => {
+  const { context, page, id } = await look({
+    agent: 'able',
+    prompt: steps(command('one'), command('two'), { collect: 2 }, { tell: 'answers' }),
+  });
+  const open = async () => (await puppets.api.get(`/api/sessions/${id}/requests`)).body.requests.length;
+  const hasFocus = (card: Locator) => card.evaluate((it) => it.contains(document.activeElement));
+  await cardOf(page, 'two').waitFor();
+  for (const key of ['s', 'n', 'y', 'y']) {
+    await page.locator('main').focus();
+    await page.keyboard.press(key);
+    await expect.poll(() => hasFocus(cardOf(page, 'one'))).toBe(true);
+  }
+  // Held down it is no answer either.
+  await page.keyboard.down('y');
+  await cardOf(page, 'one').getByText('Approved').waitFor();
+  await page.keyboard.down('y');
+  await page.keyboard.down('y');
+  await page.keyboard.up('y');
+  expect(await open()).toBe(1);
+  await page.keyboard.press('a');
+  await expect.poll(() => hasFocus(cardOf(page, 'two'))).toBe(true);
+  await page.keyboard.press('n');
+  await puppets.api.untilStatus(id, 'idle');
+  expect(page.url()).toContain(id);
+  await context.close();
+}, 60_000);
+
+test('what would always be allowed is shown before it is; another key leaves it', async () => {
+  const call = { type: 'approval', id: 'a', description: 'Delete a repository', tool: 'delete', server: 'github' };
+  const { context, page, id } = await look({
+    agent: 'able',
+    prompt: steps({ ask: command('one').say }, { ask: call }, { tell: 'answer' }),
+  });
+  const rules = async () => (await puppets.api.get('/api/rules')).body.rules;
+  const preview = page.locator('.rule-preview');
+  await cardOf(page, 'one').waitFor();
+  await page.keyboard.press('a');
+  await page.keyboard.press('l');
+  await preview.getByText('tool = Bash, command = make one').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  expect(await rules()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await preview.waitFor({ state: 'detached' });
+  await page.keyboard.press('y');
+  await page.getByRole('region', { name: 'Delete a repository' }).waitFor();
+  await page.getByRole('button', { name: 'Always allow this' }).click();
+  await preview.getByText('tool = delete, server = github, whatever it is given').waitFor();
+  await page.keyboard.press('Enter');
+  await puppets.api.untilStatus(id, 'idle');
+  expect(await rules()).toMatchObject([{ agent: 'able', tool: 'delete', server: 'github', decide: 'allow' }]);
+  await context.close();
+}, 60_000);
+
 test('a budget that is used up ends a session for good only when asked twice', async () => {
   const spend = { say: { type: 'usage', input_tokens: 90, output_tokens: 30 } };
   const { context, page, id } = await look({
@@ -184,7 +248,7 @@ test('a page whose code cannot be had says so, and leaves the others', async () 
   await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor();
   expect(await accessFaults(page)).toEqual([]);
   await page.keyboard.press('g');
-  await page.getByRole('link', { name: 'Rests' }).waitFor();
+  await page.getByRole('link', { name: 'Rests' }).first().waitFor();
   await page.unroute(/assets\/insight/);
   await page.keyboard.press('u');
   await page.getByRole('button', { name: 'Load it again' }).click();

@@ -16,7 +16,7 @@ import {
   type Waiting,
 } from '@concerto/protocol';
 import { paint, type Style } from '../terminal/paint.ts';
-import { type Cell, heading, table, terminalWidth } from '../terminal/table.ts';
+import { type Cell, facts, heading, table, terminalWidth } from '../terminal/table.ts';
 import { cut } from '../terminal/wrap.ts';
 import { auditDetail } from './audit-detail.ts';
 import { budgetText } from './budget-words.ts';
@@ -159,7 +159,7 @@ export function sessionDetail(session: Session): string {
     ...(result === undefined ? [] : [['result', resultText(result)]]),
   ];
   return [
-    table(rows.map(([name, cell]) => [{ text: name, style: 'dim' }, cell])),
+    facts(rows),
     ...texts.map(([name = '', text = '']) => `${paint('dim', name)}\n${indented(harmless(text))}`),
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { harmlessLine } from '@concerto/base';
 import { paint, type Style } from './paint.ts';
-import { columnsOf, cut, padded } from './wrap.ts';
+import { columnsOf, cut, padded, wrapped } from './wrap.ts';
 
 export type Cell = string | { readonly text: string; readonly style: Style };
 
@@ -47,6 +47,19 @@ export function table(rows: readonly (readonly Cell[])[], givesWay?: readonly nu
         .join('  ')
         .trimEnd(),
     )
+    .join('\n');
+}
+
+/** What there is to know of one thing, a name and what it is in each row; nothing is cut. */
+export function facts(rows: readonly (readonly [string, Cell])[]): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  return rows
+    .flatMap(([name, cell]) => {
+      const text = harmlessLine(textOf(cell));
+      const margin = { first: padded(paint('dim', name), width), others: ' '.repeat(width) };
+      return wrapped(typeof cell === 'string' || text === '' ? text : paint(cell.style, text), terminalWidth(), margin);
+    })
+    .map((row) => row.trimEnd())
     .join('\n');
 }
 

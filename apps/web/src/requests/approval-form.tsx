@@ -5,7 +5,7 @@ import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { useDraft } from '../shell/use-draft.ts';
-import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
+import { canBeKnownAgain, isAnyCall, lastingOptions, rememberedText } from './consent-options.ts';
 import type { Beside, FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
@@ -16,6 +16,7 @@ export function ApprovalForm({
   onAnswer,
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
   const [isExplaining, setExplaining] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const lasting = lastingOptions(event);
   const mayAlways = useMay('owner');
   const canRemember = lasting.length === 0 && canBeKnownAgain(event);
@@ -30,7 +31,7 @@ export function ApprovalForm({
     else if (key === 'v') toggleDiffMode();
     else if (option !== undefined) answer(option.id);
     else if (canRemember && key === 's') answer(true, { remember: 'session' });
-    else if (canRemember && mayAlways && key === 'l') answer(true, { remember: 'always' });
+    else if (canRemember && mayAlways && key === 'l') setAdding(true);
     else return false;
     return true;
   });
@@ -62,7 +63,26 @@ export function ApprovalForm({
           <kbd aria-hidden="true">{index + 1}</kbd>
         </button>
       ))}
-      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, { remember })} />}
+      {canRemember && (
+        <RememberButtons
+          event={event}
+          isSending={isSending}
+          isAdding={isAdding}
+          onSession={() => answer(true, { remember: 'session' })}
+          onAlways={() => setAdding(!isAdding)}
+        />
+      )}
+      {isAdding && (
+        <RulePreview
+          event={event}
+          isSending={isSending}
+          onAdd={() => answer(true, { remember: 'always' })}
+          onLeave={() => {
+            setAdding(false);
+            keys.current?.focus();
+          }}
+        />
+      )}
       {isExplaining && (
         <ReasonField
           requestId={event.requestId}
@@ -78,13 +98,17 @@ export function ApprovalForm({
   );
 }
 
+type ConsentEvent = Extract<SuspendEvent, { type: 'queryConsent' }>;
 type RememberProps = {
+  readonly event: ConsentEvent;
   readonly isSending: boolean;
-  readonly onRemember: (remember: 'session' | 'always') => void;
+  readonly isAdding: boolean;
+  readonly onSession: () => void;
+  readonly onAlways: () => void;
 };
 
-/** The very same is then allowed by a rule, which `concerto rules` lists. */
-function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
+/** The same is then allowed by a rule, which `concerto rules` lists. */
+function RememberButtons({ event, isSending, isAdding, onSession, onAlways }: RememberProps): ReactNode {
   const mayAlways = useMay('owner');
   return (
     <>
@@ -92,25 +116,49 @@ function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
         type="button"
         className="button"
         disabled={isSending}
-        title="Approves, and answers the very same by itself until this session ends"
-        onClick={() => onRemember('session')}
+        title={`Approves, and until this session ends also: ${rememberedText(event)}`}
+        onClick={onSession}
       >
         Allow for this session
         <kbd aria-hidden="true">s</kbd>
       </button>
       {mayAlways && (
-        <button
-          type="button"
-          className="button"
-          disabled={isSending}
-          title="Approves, and adds a rule that answers the very same by itself in every session of this agent; Settings lists it"
-          onClick={() => onRemember('always')}
-        >
+        <button type="button" className="button" disabled={isSending} aria-expanded={isAdding} onClick={onAlways}>
           Always allow this
           <kbd aria-hidden="true">l</kbd>
         </button>
       )}
     </>
+  );
+}
+
+type RuleProps = {
+  readonly event: ConsentEvent;
+  readonly isSending: boolean;
+  readonly onAdd: () => void;
+  readonly onLeave: () => void;
+};
+
+/** What would be allowed from now on, before it is. */
+function RulePreview({ event, isSending, onAdd, onLeave }: RuleProps): ReactNode {
+  return (
+    <div className="rule-preview">
+      <p>
+        Allowed from now on in every session of this agent: <code>{rememberedText(event)}</code>
+        {isAnyCall(event) && ', whatever it is given'}
+      </p>
+      <button
+        ref={(button) => button?.focus()}
+        type="button"
+        className="button"
+        disabled={isSending}
+        title="Approves, and adds the rule; Settings lists it"
+        onKeyDown={(press) => press.key === 'Escape' && onLeave()}
+        onClick={onAdd}
+      >
+        Approve and add this rule
+      </button>
+    </div>
   );
 }
 

@@ -8,6 +8,8 @@ export function useCardKeys(onKey: (key: string) => boolean) {
     const element = card.current;
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLTextAreaElement) return;
+      // It is the key that led here, held down.
+      if (event.repeat) return event.stopPropagation();
       if (take(event.key.toLowerCase())) event.preventDefault();
     };
     element?.addEventListener('keydown', press);

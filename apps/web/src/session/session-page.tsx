@@ -43,8 +43,11 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const [oldest] = view.requests;
   const isAsking = oldest !== undefined && asksYou({ status, waiting: session?.waiting });
   usePageTitle(session?.title ?? 'Session', isAsking);
+  const answer = (): void => focusRequest(view.requests, 'this', following.reveal);
   useShortcuts({
-    a: () => focusRequest(oldest?.requestId, following.reveal),
+    a: () => focusRequest(view.requests, 'next', following.reveal),
+    // On the card that has the focus they answer: until one has it they lead there, and not away from what is asked.
+    ...(isAsked ? { y: answer, n: answer, r: answer, s: answer, l: answer } : {}),
     b: following.follow,
     c: () => field.current?.focus(),
   });

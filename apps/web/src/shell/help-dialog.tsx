@@ -27,10 +27,10 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
   {
     title: 'Session',
     keys: [
-      ['a', 'Go to what waits for your answer'],
+      ['a', 'Go to what waits for your answer; again: to the next'],
       ['1 … 9', 'Choose an option of the focused question'],
-      ['y / n / r', 'Approve, deny, or deny with a reason'],
-      ['s / l', 'Approve exactly this for the whole session, or always'],
+      ['y / n / r', 'Approve, deny, or deny with a reason, on the card that has the focus; else go to it'],
+      ['s / l', 'Approve exactly this for the whole session, or see the rule that always does'],
       ['v', 'Changes unified or side by side'],
       ['c', 'Write a message'],
       ['Enter', 'Send, or answer what is asked; Shift+Enter for a new line'],

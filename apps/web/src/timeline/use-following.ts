@@ -120,17 +120,23 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
       if (next === undefined) return follow();
       standAt(next);
     } else if (held.current === undefined || !keepPlace(element, held.current)) {
-      if (isFollowing) toEnd(element);
+      if (isFollowing && asking.current === undefined) toEnd(element);
+      else if (isFollowing) asking.current?.scrollIntoView({ block: 'nearest' });
     }
     const follows = isFollowing && isNearEnd(element);
     if (!follows) onTouch();
     look(element, follows);
   });
   const onDrawn = useEffectEvent((element: HTMLElement) => look(element, isFollowing));
+  const onReplayed = useEffectEvent((element: HTMLElement) => {
+    const [card, ...others] = openRequests(element);
+    // Of several, what waits longest comes first, as everywhere.
+    if (card !== undefined && others.length > 0 && isFollowing) standAt(card);
+    else look(element, isFollowing);
+  });
   // What is open once the past is drawn is open.
   useEffect(() => {
-    const element = scroller.current;
-    if (element !== null && !isReplaying) onDrawn(element);
+    if (scroller.current !== null && !isReplaying) onReplayed(scroller.current);
   }, [isReplaying]);
 
   // What appears above must not push down what is being read.
