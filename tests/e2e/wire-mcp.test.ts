@@ -18,9 +18,10 @@ afterAll(async () => {
 /** Undefined: the user sends the form away. */
 type Answers = (message: string) => Record<string, string | boolean> | undefined;
 type Era = '2025-11-25' | '2026-07-28';
-type Way = { readonly answers?: Answers; readonly token?: string };
+type Way = { readonly answers?: Answers; readonly token?: string; readonly url?: string };
 
-async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.token }: Way = {}): Promise<Client> {
+async function open(over: 'http' | 'stdio', era: Era, way: Way = {}): Promise<Client> {
+  const { answers, token = api.token, url = api.url } = way;
   const capabilities = answers === undefined ? {} : { elicitation: { form: {} } };
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
   const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } });
@@ -32,12 +33,12 @@ async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.tok
   }
   const transport =
     over === 'http'
-      ? new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
+      ? new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
           requestInit: { headers: { authorization: `Bearer ${token}` } },
         })
       : new StdioClientTransport({
           command: process.execPath,
-          args: [...concertoCommand, 'mcp', '--url', api.url, '--token', token],
+          args: [...concertoCommand, 'mcp', '--url', url, '--token', token],
         });
   await client.connect(transport);
   clients.push(client);
@@ -277,6 +278,22 @@ describe('long work is a task, for a client that knows tasks', () => {
     await tasks.close();
   });
 });
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'who waits while the server stops is told what there is: %s',
+  async (era) => {
+    const stopping = await startRoomyPuppetServer();
+    const client = await open('http', era, { url: stopping.api.url, token: stopping.api.token });
+    const hanging = steps({ say: { type: 'partial', text: 'on and on' } }, { hang: true });
+    const { id: session } = await stopping.api.start({ agent: 'able', prompt: hanging });
+    await stopping.api.until(session, ({ type }) => type === 'content');
+    const waiting = call(client, 'wait_for_session', { session, seconds: 600 });
+    // Said after it, so it is heard by now.
+    await call(client, 'follow_session', { session });
+    await stopping.close();
+    expect(await waiting).toMatchObject({ status: 'running', text: expect.stringContaining('on and on') });
+  },
+);
 
 test('a connection belongs to the token that opened it', async () => {
   const { token } = (await api.post('/api/tokens', { name: 'mcp-other', role: 'member' })).body;
