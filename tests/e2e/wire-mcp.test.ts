@@ -6,7 +6,7 @@ import { concertoCommand } from '../support/concerto-command.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
 const puppets = await startRoomyPuppetServer(
-  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n',
+  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\nfunctions = ["read_graph"]\n',
 );
 const { api } = puppets;
 const clients: Client[] = [];
@@ -160,6 +160,20 @@ test.each(ways)('what the user sends away or fills in wrongly is left open: %s, 
     expect(asked).toBe(1);
     await call(client, 'control_session', { session, verb: 'cancel' });
   }
+});
+
+test('what only a client with a graph can answer is put before no user', async () => {
+  let asked = 0;
+  const answers = () => {
+    asked++;
+    return { text: 'what graph?' };
+  };
+  const client = await open('http', '2026-07-28', { answers });
+  const { id: session } = await call(client, 'start_session', { assistant: 'echo', prompt: '/call read_graph {}' });
+  const left = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
+  expect(left).toMatchObject({ requests: [{ type: 'readGraph' }] });
+  expect(asked).toBe(0);
+  await call(client, 'control_session', { session, verb: 'cancel' });
 });
 
 test('a session is run in one call, and forked', async () => {

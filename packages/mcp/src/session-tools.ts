@@ -1,6 +1,6 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
 import { LifecycleVerb, type Session } from '@concerto/protocol';
-import { detailsOf, isHeardOut, questionOf, readAnswer } from '@concerto/wires';
+import { detailsOf, isForPerson, isHeardOut, questionOf, readAnswer } from '@concerto/wires';
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -128,7 +128,9 @@ function registerWaits(server: McpServer, client: ConcertoClient, waits: Waits):
         const isAllTaken = !asksUser || (await takeAnswers(client, id, context.mcpReq.inputResponses ?? {}));
         await waitFor(client, id, { after, seconds: most, context, waits });
         const { requests } = await client.requests(id);
-        const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
+        const questions = requests.filter(
+          ({ routedTo, event }) => isForPerson(event) && (routedTo === undefined || routedTo === 'person'),
+        );
         if (asksUser && isAllTaken && questions.length > 0)
           return inputRequired({ inputRequests: formsOf(questions.map(({ event }) => event)) });
         return answer(await standing(client, id, after));
