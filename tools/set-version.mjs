@@ -21,6 +21,9 @@ for (const file of files.filter((path) => existsSync(path))) {
   }
   writeFileSync(file, `${JSON.stringify(own, null, 2)}\n`);
 }
+// The client for Python is in step with them.
+const python = join(root, 'clients/python/pyproject.toml');
+writeFileSync(python, readFileSync(python, 'utf8').replace(/^version = ".*"$/m, `version = "${version}"`));
 const locked = spawnSync('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', '--loglevel=error'], {
   cwd: root,
   stdio: 'inherit',

@@ -22,7 +22,8 @@ command = ${JSON.stringify(process.execPath)}
 args = ${JSON.stringify([join(root, 'packages/agents/test/agents/acp.mjs'), 'modes'])}
 per_session = ["mode", "model", "working_dir"]
 `;
-const echo = '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n';
+const echo =
+  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n[assistants.graphic]\nconnection = "offline"\nfunctions = ["read_graph"]\n';
 /** A program that has words and asks. */
 const ships = `struct Plan { description: String }
 async fn main() -> Result<String, String> {
@@ -164,6 +165,23 @@ describe('concerto acp', () => {
     expect(textOf(editor.updates, 'agent_message_chunk')).toBe('What name?\n');
     expect(await editor.agent.prompt({ sessionId, prompt: prompt('Ann') })).toEqual({ stopReason: 'end_turn' });
     expect(textOf(editor.updates, 'agent_message_chunk')).toContain('Ann');
+  });
+
+  test('what only a client with a graph can answer is told, and no prompt is taken for its answer', async () => {
+    const editor = openEditor(() => undefined, ['--assistant', 'graphic']);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    const reading = editor.agent.prompt({ sessionId, prompt: prompt('/call read_graph {}') });
+    await expect
+      .poll(() => textOf(editor.updates, 'agent_message_chunk'), { timeout: 20_000 })
+      .toBe('(waits for a client that has the graph: the graph)\n');
+    const next = editor.agent.prompt({ sessionId, prompt: prompt('what graph?') });
+    await expect.poll(async () => (await api.get(`/api/sessions/${sessionId}`)).body.pending).toBe(1);
+    const { requests } = (await api.get(`/api/sessions/${sessionId}/requests`)).body;
+    const graph = { nodes: [], edges: [] };
+    await api.post(`/api/sessions/${sessionId}/requests/${requests[0].requestId}`, { response: { graph } });
+    expect(await Promise.all([reading, next])).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
+    expect(textOf(editor.updates, 'agent_message_chunk')).toMatch(/"nodes":\[\].*what graph\?/s);
   });
 
   test('cancel stops the turn; a failing one is an error; what cannot be taken is refused', async () => {

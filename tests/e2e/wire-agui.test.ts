@@ -211,6 +211,24 @@ describe('AG-UI', () => {
     expect(await api.post('/api/agui?agent=able', blind)).toMatchObject({ status: 422 });
   });
 
+  test('a large picture is elsewhere for who comes back, and is not said again', async () => {
+    const png = Buffer.concat([Buffer.from('iVBORw0KGgo=', 'base64'), Buffer.alloc(1_200_000)]).toString('base64');
+    const source = { type: 'data' as const, value: png, mimeType: 'image/png' };
+    const agent = agentOf('/api/agui?agent=seeing', 'agui-thread-large');
+    const content = [
+      { type: 'text' as const, text: steps({ hang: true }) },
+      { type: 'image' as const, source },
+    ];
+    agent.addMessage({ id: 'u1', role: 'user', content });
+    // Each time it has heard no more than what it said itself.
+    for (const type of ['data', 'url', 'url']) {
+      await agent.runAgent({}, { onStateSnapshotEvent: () => agent.abortRun() });
+      expect(agent.messages).toMatchObject([{ id: 'u1', content: [{ type: 'text' }, { source: { type } }] }]);
+      await api.until('agui-thread-large', (event) => event.type === 'start');
+    }
+    await api.post('/api/sessions/agui-thread-large/cancel');
+  });
+
   test('what cannot be served is refused, and says why', async () => {
     const input = { threadId: 'agui-x', runId: 'r', messages: [] };
     const picture = {

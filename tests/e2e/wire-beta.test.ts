@@ -52,6 +52,8 @@ describe('the sessions wire of seed 001’s project', () => {
     const suspended = await api.get(`${base}/${id}/status`);
     expect(suspended.body).toMatchObject({ sessionId: id, status: 'suspended' });
     const input = { role: 'user', parts: [{ text: 'yes' }] };
+    // Nothing is no answer.
+    expect(await api.post(`${base}/${id}:resume`, { accessToken: 'x' })).toMatchObject({ status: 422 });
     expect(await api.post(`${base}/${id}:resume`, { input })).toMatchObject({ status: 200, body: { ok: true } });
     const rest = eventsOf(await read(id, asked.length - 1));
     expect(rest[0]?.id).toBe(asked.length);

@@ -6,7 +6,7 @@ import { concertoCommand } from '../support/concerto-command.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
 const puppets = await startRoomyPuppetServer(
-  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n',
+  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\nfunctions = ["read_graph"]\n',
 );
 const { api } = puppets;
 const clients: Client[] = [];
@@ -18,9 +18,10 @@ afterAll(async () => {
 /** Undefined: the user sends the form away. */
 type Answers = (message: string) => Record<string, string | boolean> | undefined;
 type Era = '2025-11-25' | '2026-07-28';
-type Way = { readonly answers?: Answers; readonly token?: string };
+type Way = { readonly answers?: Answers; readonly token?: string; readonly url?: string };
 
-async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.token }: Way = {}): Promise<Client> {
+async function open(over: 'http' | 'stdio', era: Era, way: Way = {}): Promise<Client> {
+  const { answers, token = api.token, url = api.url } = way;
   const capabilities = answers === undefined ? {} : { elicitation: { form: {} } };
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
   const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } });
@@ -32,12 +33,12 @@ async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.tok
   }
   const transport =
     over === 'http'
-      ? new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
+      ? new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
           requestInit: { headers: { authorization: `Bearer ${token}` } },
         })
       : new StdioClientTransport({
           command: process.execPath,
-          args: [...concertoCommand, 'mcp', '--url', api.url, '--token', token],
+          args: [...concertoCommand, 'mcp', '--url', url, '--token', token],
         });
   await client.connect(transport);
   clients.push(client);
@@ -161,6 +162,20 @@ test.each(ways)('what the user sends away or fills in wrongly is left open: %s, 
   }
 });
 
+test('what only a client with a graph can answer is put before no user', async () => {
+  let asked = 0;
+  const answers = () => {
+    asked++;
+    return { text: 'what graph?' };
+  };
+  const client = await open('http', '2026-07-28', { answers });
+  const { id: session } = await call(client, 'start_session', { assistant: 'echo', prompt: '/call read_graph {}' });
+  const left = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
+  expect(left).toMatchObject({ requests: [{ type: 'readGraph' }] });
+  expect(asked).toBe(0);
+  await call(client, 'control_session', { session, verb: 'cancel' });
+});
+
 test('a session is run in one call, and forked', async () => {
   const client = await open('http', '2025-11-25');
   const ran = await call(client, 'run_session', { assistant: 'echo', prompt: 'first', seconds: 30 });
@@ -277,6 +292,22 @@ describe('long work is a task, for a client that knows tasks', () => {
     await tasks.close();
   });
 });
+
+test.each(['2025-11-25', '2026-07-28'] as const)(
+  'who waits while the server stops is told what there is: %s',
+  async (era) => {
+    const stopping = await startRoomyPuppetServer();
+    const client = await open('http', era, { url: stopping.api.url, token: stopping.api.token });
+    const hanging = steps({ say: { type: 'partial', text: 'on and on' } }, { hang: true });
+    const { id: session } = await stopping.api.start({ agent: 'able', prompt: hanging });
+    await stopping.api.until(session, ({ type }) => type === 'content');
+    const waiting = call(client, 'wait_for_session', { session, seconds: 600 });
+    // Said after it, so it is heard by now.
+    await call(client, 'follow_session', { session });
+    await stopping.close();
+    expect(await waiting).toMatchObject({ status: 'running', text: expect.stringContaining('on and on') });
+  },
+);
 
 test('a connection belongs to the token that opened it', async () => {
   const { token } = (await api.post('/api/tokens', { name: 'mcp-other', role: 'member' })).body;

@@ -4,6 +4,7 @@ import { createMcpHandler, isLegacyRequest, type ServerEventBus } from '@modelco
 import { HttpSessions } from './http-sessions.ts';
 import { watchResources } from './resource-updates.ts';
 import { type About, mcpServerFor } from './serve-mcp.ts';
+import { Waits } from './waits.ts';
 
 /** One call of the streamable HTTP transport; `authorization` is the caller's own. */
 export type McpDoor = {
@@ -17,9 +18,11 @@ export function mcpOverHttp(about: About & { readonly url: () => string }): McpD
   const clientFor = (token: string | undefined): ConcertoClient =>
     concertoClient({ url: about.url(), ...(token === undefined ? {} : { token }) });
   const callerOf = (): ConcertoClient => callers.getStore() ?? clientFor(undefined);
-  const sessions = new HttpSessions(about);
+  const waits = new Waits();
+  const serving = { version: about.version, waits };
+  const sessions = new HttpSessions(serving);
   // One that opens no connection of 2025-11-25 has nowhere to hear of changes; one of 2026-07-28 listens on its own.
-  const handler = createMcpHandler(({ era }) => mcpServerFor(callerOf(), { ...about, subscribe: era === 'modern' }), {
+  const handler = createMcpHandler(({ era }) => mcpServerFor(callerOf(), { ...serving, subscribe: era === 'modern' }), {
     bus: busOf(callerOf),
   });
   return {
@@ -33,6 +36,7 @@ export function mcpOverHttp(about: About & { readonly url: () => string }): McpD
       });
     },
     close: async () => {
+      await waits.end();
       await sessions.close();
       await handler.close();
     },

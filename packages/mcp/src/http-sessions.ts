@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { serveSubscriptions } from './resource-updates.ts';
-import { type About, mcpServerFor } from './serve-mcp.ts';
+import { mcpServerFor, type Serving } from './serve-mcp.ts';
 
 /** As many connections are held; the one that was used longest ago makes room, and its client opens another. */
 const connectionsMax = 200;
@@ -21,12 +21,12 @@ type Connection = {
 
 /** Connections of 2025-11-25 (`Mcp-Session-Id`): they hear of changes, and can be asked something. */
 export class HttpSessions {
-  readonly #about: About;
+  readonly #about: Omit<Serving, 'subscribe'>;
   readonly #max: number;
   /** The one that was used last is the last. */
   readonly #connections = new Map<string, Connection>();
 
-  constructor(about: About, max = connectionsMax) {
+  constructor(about: Omit<Serving, 'subscribe'>, max = connectionsMax) {
     this.#about = about;
     this.#max = max;
   }

@@ -1,6 +1,6 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
 import { activeAtOf, type Session, type TurnOutcome } from '@concerto/protocol';
-import { ProseFold } from '@concerto/wires';
+import { isForPerson, ProseFold } from '@concerto/wires';
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -127,6 +127,7 @@ async function stateOf(client: ConcertoClient, session: Session, canAsk: boolean
     return { status: 'completed', result: { resultType: 'complete', content, isError: outcome !== 'done' } };
   }
   // One who cannot be asked waits for whoever can.
-  if (!canAsk || narration.waiting.length === 0) return { status: 'working' };
-  return { status: 'input_required', inputRequests: formsOf(narration.waiting) };
+  const asked = narration.waiting.filter(isForPerson);
+  if (!canAsk || asked.length === 0) return { status: 'working' };
+  return { status: 'input_required', inputRequests: formsOf(asked) };
 }

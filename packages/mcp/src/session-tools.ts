@@ -1,6 +1,6 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
 import { LifecycleVerb, type Session } from '@concerto/protocol';
-import { detailsOf, isHeardOut, questionOf, readAnswer } from '@concerto/wires';
+import { detailsOf, isForPerson, isHeardOut, questionOf, readAnswer } from '@concerto/wires';
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -12,6 +12,7 @@ import * as z from 'zod';
 import { formsOf, takeAnswers } from './elicited-answers.ts';
 import { readSession } from './session-resources.ts';
 import { begunTask, takesTasks } from './session-tasks.ts';
+import type { Waits } from './waits.ts';
 
 const waitSecondsMax = 600;
 const session = z.string().min(1).describe('the id of a session');
@@ -34,13 +35,13 @@ const beginning = {
 type Answered = CallToolResult | InputRequiredResult;
 
 /** What a model can do to sessions. */
-export function registerTools(server: McpServer, client: ConcertoClient): void {
-  registerStarts(server, client);
-  registerWaits(server, client);
+export function registerTools(server: McpServer, client: ConcertoClient, waits: Waits): void {
+  registerStarts(server, client, waits);
+  registerWaits(server, client, waits);
   registerWords(server, client);
 }
 
-function registerStarts(server: McpServer, client: ConcertoClient): void {
+function registerStarts(server: McpServer, client: ConcertoClient, waits: Waits): void {
   server.registerTool(
     'list_agents',
     { description: 'What sessions can be started with', annotations: { readOnlyHint: true } },
@@ -78,9 +79,9 @@ function registerStarts(server: McpServer, client: ConcertoClient): void {
       await refused(async () => {
         const begun = await client.start({ ...request, ifFull: 'queue' });
         if (takesTasks(context)) return begunTask(begun);
-        await waitFor(client, begun.id, { after: 0, seconds: most, context });
+        await waitFor(client, begun.id, { after: 0, seconds: most, context, waits });
         return answer(await standing(client, begun.id, 0));
-      }),
+      }, waits),
   );
   server.registerTool(
     'fork_session',
@@ -97,7 +98,7 @@ function registerStarts(server: McpServer, client: ConcertoClient): void {
   );
 }
 
-function registerWaits(server: McpServer, client: ConcertoClient): void {
+function registerWaits(server: McpServer, client: ConcertoClient, waits: Waits): void {
   server.registerTool(
     'follow_session',
     {
@@ -125,13 +126,15 @@ function registerWaits(server: McpServer, client: ConcertoClient): void {
     async ({ session: id, after = 0, seconds: most = 60, ask_user: asksUser = false }, context) =>
       await refused(async () => {
         const isAllTaken = !asksUser || (await takeAnswers(client, id, context.mcpReq.inputResponses ?? {}));
-        await waitFor(client, id, { after, seconds: most, context });
+        await waitFor(client, id, { after, seconds: most, context, waits });
         const { requests } = await client.requests(id);
-        const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
+        const questions = requests.filter(
+          ({ routedTo, event }) => isForPerson(event) && (routedTo === undefined || routedTo === 'person'),
+        );
         if (asksUser && isAllTaken && questions.length > 0)
           return inputRequired({ inputRequests: formsOf(questions.map(({ event }) => event)) });
         return answer(await standing(client, id, after));
-      }),
+      }, waits),
   );
 }
 
@@ -198,14 +201,17 @@ async function standing(client: ConcertoClient, id: string, after: number): Prom
   return { ...rowOf(await client.get(id)), position: narration.position, requests, text };
 }
 
+type Waited = {
+  readonly after: number;
+  readonly seconds: number;
+  readonly context: ServerContext;
+  readonly waits: Waits;
+};
+
 /** Until it is heard out; the caller hears that we are still there. */
-async function waitFor(
-  client: ConcertoClient,
-  id: string,
-  { after, seconds, context }: { readonly after: number; readonly seconds: number; readonly context: ServerContext },
-): Promise<void> {
+async function waitFor(client: ConcertoClient, id: string, { after, seconds, context, waits }: Waited): Promise<void> {
   const late = AbortSignal.timeout(seconds * 1_000);
-  const signal = AbortSignal.any([late, context.mcpReq.signal]);
+  const signal = AbortSignal.any([late, context.mcpReq.signal, waits.signal]);
   const { fold } = await readSession(client, id, after);
   const { narration } = fold;
   const first = narration.firstMessage;
@@ -236,9 +242,9 @@ async function told(act: () => Promise<object>): Promise<Answered> {
 }
 
 /** A refusal of the server is for the model to read; it can mend what it asked for. */
-async function refused(act: () => Promise<Answered>): Promise<Answered> {
+async function refused(act: () => Promise<Answered>, waits?: Waits): Promise<Answered> {
   try {
-    return await act();
+    return await (waits === undefined ? act() : waits.hold(act()));
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };

@@ -1,8 +1,9 @@
 import { concertoClient } from '@concerto/client';
 import { afterEach, expect, test } from 'vitest';
 import { HttpSessions } from '../src/http-sessions.ts';
+import { Waits } from '../src/waits.ts';
 
-const sessions = new HttpSessions({ version: '0' }, 3);
+const sessions = new HttpSessions({ version: '0', waits: new Waits() }, 3);
 const caller = { token: 'T', client: concertoClient({ url: 'http://127.0.0.1:1', token: 'T' }) };
 afterEach(() => sessions.close());
 

@@ -10,7 +10,7 @@ export { ChatListener, type ChatPlace } from './chat/chat-listener.ts';
 export { ChatTranscript } from './chat/chat-transcript.ts';
 export { isHeardOut, type Narration } from './narration.ts';
 export { ProseFold } from './prose.ts';
-export { cancelledAnswer, detailsOf, type GivenAnswer, questionOf, readAnswer } from './requests.ts';
+export { cancelledAnswer, detailsOf, type GivenAnswer, isForPerson, questionOf, readAnswer } from './requests.ts';
 export { ModelRequests } from './run/model-requests.ts';
 export type { Said } from './said.ts';
 export {

@@ -8,6 +8,11 @@ export type GivenAnswer = {
   readonly remember?: 'session' | 'always';
 };
 
+/** Whether a person can answer it; the others are for a program that has the graph. */
+export function isForPerson({ type }: SuspendEvent): boolean {
+  return type === 'queryConsent' || type === 'waitForChoice' || type === 'waitForInput';
+}
+
 /** What is asked, in one line or more. */
 export function questionOf(event: SuspendEvent): string {
   switch (event.type) {

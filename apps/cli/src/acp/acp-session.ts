@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Json } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
 import type { LlmContent, Offers, SuspendEvent } from '@concerto/protocol';
-import { AcpFold, chosenAnswer, permissionOf, questionOf, type Told } from '@concerto/wires';
+import { AcpFold, chosenAnswer, isForPerson, permissionOf, questionOf, type Told } from '@concerto/wires';
 import * as z from 'zod';
 import { type AcpOption, modesOf, optionsOf } from './acp-settings.ts';
 import { AcpError, type AcpWire, internalError, invalidParams } from './acp-wire.ts';
@@ -89,7 +89,7 @@ export class AcpSession {
   }
 
   async prompt(content: string | LlmContent): Promise<StopReason> {
-    const question = this.#fold.narration.waiting.find((event) => permissionOf(event, undefined) === undefined);
+    const question = this.#fold.narration.waiting.find(({ type }) => type === 'waitForInput');
     // What needs words was asked as text; the next words answer it.
     if (question !== undefined) await this.#client.answer(this.id, question.requestId, asAnswer(content));
     const messageId = question === undefined ? randomUUID() : '';
@@ -231,7 +231,11 @@ export class AcpSession {
     const call = event.callId === undefined ? undefined : this.#fold.narration.calls.get(event.callId)?.call;
     const asked = permissionOf(event, call);
     if (asked === undefined) {
-      this.#say(`${questionOf(event)}\n`);
+      const isForPrompt = isForPerson(event);
+      this.#say(
+        isForPrompt ? `${questionOf(event)}\n` : `(waits for a client that has the graph: ${questionOf(event)})\n`,
+      );
+      if (!isForPrompt) return;
       this.#turns.shift()?.resolve('end_turn');
       return;
     }

@@ -72,7 +72,11 @@ async function resume({ sessions, log }: ServerContext, c: Context<OnNode>, id: 
     const { requests } = found(await sessions.requests(id), c, id);
     const request = answer.interactionId ?? requests[0]?.requestId;
     if (request === undefined) throw new ProblemError(409, 'not_suspended', 'the session waits for no answer');
-    const given = { response: betaAnswer(answer), equalIsRepeat: true };
+    const response = betaAnswer(answer);
+    if (response === undefined) {
+      throw new ProblemError(422, 'invalid_body', 'an answer is one of `input`, `selected`, `consent`, `graph`, …');
+    }
+    const given = { response, equalIsRepeat: true };
     granted(await sessions.answer({ session: id, request }, given, { actor: actorOf(c), key }));
     return c.json({ ok: true });
   });

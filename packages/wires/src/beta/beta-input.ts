@@ -39,9 +39,11 @@ export const ResumeBeta = z.looseObject({
 });
 export type ResumeBeta = z.infer<typeof ResumeBeta>;
 
-/** In the words of the seed's own wire. */
-export function betaAnswer({ interactionId: _id, accessToken: _token, selected, consent, ...rest }: ResumeBeta): Json {
+/** In the words of the seed's own wire; undefined where it says nothing. */
+export function betaAnswer(resume: ResumeBeta): Json | undefined {
+  const { interactionId: _id, accessToken: _token, selected, consent, ...rest } = resume;
   if (consent !== undefined) return consent;
   if (selected !== undefined) return { selected: selected.ids };
+  if (Object.keys(rest).length === 0) return undefined;
   return z.record(z.string(), z.json()).parse(rest) satisfies JsonObject;
 }
