@@ -52,11 +52,12 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
   const [seen, setSeen] = useState(false);
   const isFollowing = pinned === undefined;
   const first = pinned ?? Math.max(0, total - (isBusy ? busyItems : windowItems));
-  const firstKey = items[0]?.key;
-  const heightBefore = useRef<number>(undefined);
   const topBefore = useRef(0);
   const [held] = useState(() => new HeldView());
 
+  const look = (element: HTMLElement, followed: boolean): void =>
+    setSeen(held.look(element, inner.current, { replayed: isReplaying, followed }));
+  const growsAbove = useGrowingAbove(scroller, `${first} ${items[0]?.key}`, (element) => look(element, isFollowing));
   const onTouch = (): void => setPinned((before) => before ?? first);
   const follow = useCallback(() => {
     held.letGo();
@@ -65,7 +66,7 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
   }, [held]);
   const showEarlier = (): void => {
     if (first === 0) void read();
-    heightBefore.current = scroller.current?.scrollHeight;
+    growsAbove();
     setPinned(Math.max(0, first - windowItems));
   };
   const reveal = (): void => {
@@ -76,8 +77,6 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
   };
   useEffect(() => hold(!isFollowing), [hold, isFollowing]);
 
-  const look = (element: HTMLElement, followed: boolean): void =>
-    setSeen(held.look(element, inner.current, { replayed: isReplaying, followed }));
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
@@ -97,7 +96,6 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
     if (!follows) onTouch();
     look(element, follows);
   });
-  useGrowingAbove(scroller, heightBefore, `${first} ${firstKey}`, (element) => look(element, isFollowing));
   useOpeningStops(inner, onTouch);
   return { scroller, inner, isFollowing, seesRequest: seen, first, showEarlier, follow, reveal, onScroll, onTouch };
 }
@@ -128,24 +126,26 @@ function useHolding(
   }, [scroller, inner]);
 }
 
-/** What appears above must not push down what is being read. */
+/** What appears above, which is to be told of before it does, must not push down what is being read. */
 function useGrowingAbove(
   scroller: RefObject<HTMLDivElement | null>,
-  heightBefore: RefObject<number | undefined>,
   shown: string,
   onGrown: (element: HTMLElement) => void,
-): void {
+): () => void {
+  const heightBefore = useRef<number>(undefined);
   const grown = useEffectEvent(onGrown);
-  // oxlint-disable-next-line react/exhaustive-deps -- it is asked when something else is shown
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || heightBefore.current === undefined) return;
     const added = element.scrollHeight - heightBefore.current;
     if (added <= 0) return;
-    element.scrollTop += added;
+    element.scrollBy({ top: added });
     heightBefore.current = undefined;
     grown(element);
-  }, [shown]);
+  }, [scroller, shown]);
+  return () => {
+    heightBefore.current = scroller.current?.scrollHeight;
+  };
 }
 
 function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
