@@ -182,7 +182,7 @@ test('of a plan that goes on only what has changed is told; another plan is told
 test('a long line of output is cut, and that a program listens is told by the call of its agent', () => {
   const run = call({ name: 'Bash', kind: 'execute', args: { command: 'make' } });
   const output: Bare = { type: 'toolOutput', callId: 'c', text: 'x'.repeat(3000) };
-  const listens: Bare = { type: 'subagentAddJson', title: 'listen:start', data: { agent: 'Coder' } };
+  const listens: Bare = { type: 'subagentAddJson', callId: 'turn-1', title: 'listen:start', data: { agent: 'Coder' } };
   const done: Bare = { type: 'functionResult', callId: 'c', content: { parts: [] }, outcome: 'ok' };
   expect(told(...start, listens, run, output, done)).toBe(`▶ Hi\n  Bash $ make\n    ${'x'.repeat(399)}…\n`);
 });

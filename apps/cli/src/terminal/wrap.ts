@@ -9,7 +9,7 @@ const letters = new Intl.Segmenter();
 
 /** Letters as a reader counts them: with their accents, and a picture that is made of several as one. */
 export function lettersOf(text: string): readonly string[] {
-  return plain.test(text) ? [...text] : Array.from(letters.segment(text), ({ segment }) => segment);
+  return plain.test(text) ? text.split('') : Array.from(letters.segment(text), ({ segment }) => segment);
 }
 
 /** Columns that a text takes; styles take none, letters of some scripts and most pictures two. */
@@ -17,8 +17,13 @@ export function columnsOf(text: string): number {
   const shown = stripVTControlCharacters(text);
   if (plain.test(shown)) return shown.length;
   let columns = 0;
-  for (const letter of lettersOf(shown)) columns += bare.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  for (const letter of lettersOf(shown)) columns += columnsOfLetter(letter);
   return columns;
+}
+
+function columnsOfLetter(letter: string): number {
+  if (bare.test(letter)) return 0;
+  return wide.test(letter) ? 2 : 1;
 }
 
 // oxlint-disable-next-line no-control-regex -- ESC begins one

@@ -37,32 +37,13 @@ export function ApprovalForm({
   });
   return (
     <fieldset className="approval" ref={keys} tabIndex={-1} data-answer-field aria-label="Decision">
-      <button type="button" className="button approve" disabled={isSending} onClick={() => answer(true)}>
-        <Icon name="check" />
-        Approve
-        <kbd aria-hidden="true">y</kbd>
-      </button>
-      <button type="button" className="button deny" disabled={isSending} onClick={() => answer(false)}>
-        <Icon name="close" />
-        Deny
-        <kbd aria-hidden="true">n</kbd>
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={isSending}
-        aria-expanded={isExplaining}
-        onClick={() => setExplaining(!isExplaining)}
-      >
-        Deny with a reason
-        <kbd aria-hidden="true">r</kbd>
-      </button>
-      {lasting.map(({ id, label }, index) => (
-        <button key={id} type="button" className="button" disabled={isSending} onClick={() => answer(id)}>
-          {label}
-          <kbd aria-hidden="true">{index + 1}</kbd>
-        </button>
-      ))}
+      <DecisionButtons
+        isSending={isSending}
+        isExplaining={isExplaining}
+        onDecide={answer}
+        onExplain={() => setExplaining(!isExplaining)}
+      />
+      <LastingButtons options={lasting} isSending={isSending} onChoose={answer} />
       {canRemember && (
         <RememberButtons
           event={event}
@@ -95,6 +76,50 @@ export function ApprovalForm({
         />
       )}
     </fieldset>
+  );
+}
+
+type LastingProps = {
+  readonly options: ReturnType<typeof lastingOptions>;
+  readonly isSending: boolean;
+  readonly onChoose: (id: string) => void;
+};
+
+/** The agent's own ways to allow or refuse for longer. */
+function LastingButtons({ options, isSending, onChoose }: LastingProps): ReactNode {
+  return options.map(({ id, label }, index) => (
+    <button key={id} type="button" className="button" disabled={isSending} onClick={() => onChoose(id)}>
+      {label}
+      <kbd aria-hidden="true">{index + 1}</kbd>
+    </button>
+  ));
+}
+
+type DecisionProps = {
+  readonly isSending: boolean;
+  readonly isExplaining: boolean;
+  readonly onDecide: (isApproved: boolean) => void;
+  readonly onExplain: () => void;
+};
+
+function DecisionButtons({ isSending, isExplaining, onDecide, onExplain }: DecisionProps): ReactNode {
+  return (
+    <>
+      <button type="button" className="button approve" disabled={isSending} onClick={() => onDecide(true)}>
+        <Icon name="check" />
+        Approve
+        <kbd aria-hidden="true">y</kbd>
+      </button>
+      <button type="button" className="button deny" disabled={isSending} onClick={() => onDecide(false)}>
+        <Icon name="close" />
+        Deny
+        <kbd aria-hidden="true">n</kbd>
+      </button>
+      <button type="button" className="button" disabled={isSending} aria-expanded={isExplaining} onClick={onExplain}>
+        Deny with a reason
+        <kbd aria-hidden="true">r</kbd>
+      </button>
+    </>
   );
 }
 

@@ -26,7 +26,7 @@ export function rememberedText({ scope, locations = [], changes = [] }: ConsentE
   const named = Array.isArray(scope.paths) ? scope.paths : [];
   const paths = [...new Set([...named, ...[...locations, ...changes].map(({ path }) => path)])];
   const parts = [
-    `tool = ${String(tool)}`,
+    ...(typeof tool === 'string' ? [`tool = ${tool}`] : []),
     ...(typeof server === 'string' ? [`server = ${server}`] : []),
     ...(typeof command === 'string' ? [`command = ${command}`] : []),
     ...(typeof command !== 'string' && paths.length > 0 ? [`path = ${paths.join(' | ')}`] : []),

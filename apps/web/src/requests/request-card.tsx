@@ -1,11 +1,11 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protocol';
-import { type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useContext, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useMay } from '../people/may.ts';
-import { forgetDraft } from '../shell/draft-store.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
+import { useForgottenDraft } from '../shell/use-draft.ts';
 import { Lasting, Remaining } from '../time/moment.tsx';
 import { NestedIn } from '../timeline/nested-in.ts';
 import { ApprovalForm } from './approval-form.tsx';
@@ -54,12 +54,9 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
     }
   };
   const isOpen = settled === undefined;
-  useEffect(() => {
-    if (!isOpen) forgetDraft(event.requestId);
-  }, [isOpen, event.requestId]);
+  useForgottenDraft(event.requestId, !isOpen);
   const owner = useContext(NestedIn);
   const { icon, title } = looksOf(event);
-  const now = routed.at(-1);
   return (
     <section
       ref={card}
@@ -80,12 +77,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         {settled === undefined && (
           <span className="request-since">
             waits <Lasting since={at} />
-            {now?.expiresAt !== undefined && (
-              <>
-                {' '}
-                · runs out in <Remaining until={now.expiresAt} />
-              </>
-            )}
+            <RunsOut at={routed.at(-1)?.expiresAt} />
           </span>
         )}
       </header>
@@ -107,6 +99,16 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         <SettledNote event={event} settled={settled} />
       )}
     </section>
+  );
+}
+
+function RunsOut({ at }: { readonly at: string | undefined }): ReactNode {
+  if (at === undefined) return null;
+  return (
+    <>
+      {' '}
+      · runs out in <Remaining until={at} />
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Session, SessionView } from '@concerto/protocol';
 import { type ReactNode, useRef } from 'react';
 import { failureOf } from '../fetching/failure.ts';
 import { PlanPanel } from '../plan/plan-panel.tsx';
@@ -7,7 +8,7 @@ import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { asksYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
-import { useFollowing } from '../timeline/use-following.ts';
+import { type Following, useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
 import { ChildrenPanel } from './children-panel.tsx';
 import { Composer } from './composer.tsx';
@@ -28,29 +29,16 @@ import { WorktreePanel } from './worktree-panel.tsx';
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, reload, ...shown } = useSession(id);
   const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier, unshownTo, readEarlier, hold } = shown;
-  const isAsked = view.requests.length > 0;
+  const [oldest] = view.requests;
   const earlierItems = { read: readEarlier, hold };
-  const following = useFollowing({
-    items,
-    isBusy: shown.isBusy,
-    isReplaying,
-    isAsking: isAsked,
-    earlier: earlierItems,
-  });
+  const drawn = { isBusy: shown.isBusy, isReplaying, isAsking: oldest !== undefined };
+  const following = useFollowing({ items, earlier: earlierItems, ...drawn });
   const { context, live } = useShownSession(id, view.turns);
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
-  const [oldest] = view.requests;
   const isAsking = oldest !== undefined && asksYou({ status, waiting: session?.waiting });
   usePageTitle(session?.title ?? 'Session', isAsking);
-  const answer = (): void => focusRequest(view.requests, 'this', following.reveal);
-  useShortcuts({
-    a: () => focusRequest(view.requests, 'next', following.reveal),
-    // On the card that has the focus they answer: until one has it they lead there, and not away from what is asked.
-    ...(isAsked ? { y: answer, n: answer, r: answer, s: answer, l: answer } : {}),
-    b: following.follow,
-    c: () => field.current?.focus(),
-  });
+  useSessionKeys(view.requests, following, () => field.current?.focus());
   if (refusal !== undefined) return <Refused error={refusal} onRetry={retry} />;
   return (
     <ShownSessionContext value={context}>
@@ -91,19 +79,53 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
               />
             )}
           </div>
-          <aside id={sideId} className="session-side" tabIndex={-1} aria-label="Queue and facts">
-            <PlanPanel plan={view.plan} />
-            <ChildrenPanel id={id} count={session?.children ?? 0} />
-            <QueuePanel {...queue} />
-            {session !== undefined && <WorktreePanel session={session} />}
-            {session !== undefined && <SessionFacts session={session} view={view} live={live} />}
-            <SessionTools key={id} id={id} session={session} position={view.position} onChanged={reload} />
-          </aside>
+          <SessionSide id={id} session={session} view={view} live={live} queue={queue} onChanged={reload} />
         </div>
         <Announcer view={view} isReplaying={isReplaying} />
       </main>
     </ShownSessionContext>
   );
+}
+
+type SideProps = {
+  readonly id: string;
+  readonly session: Session | undefined;
+  readonly view: SessionView;
+  readonly live: ReturnType<typeof useShownSession>['live'];
+  readonly queue: ReturnType<typeof useSession>['queue'];
+  readonly onChanged: () => void;
+};
+
+/** What it means to do, what waits for it, and what it is. */
+function SessionSide({ id, session, view, live, queue, onChanged }: SideProps): ReactNode {
+  return (
+    <aside id={sideId} className="session-side" tabIndex={-1} aria-label="Queue and facts">
+      <PlanPanel plan={view.plan} />
+      <ChildrenPanel id={id} count={session?.children ?? 0} />
+      <QueuePanel {...queue} />
+      {session !== undefined && <WorktreePanel session={session} />}
+      {session !== undefined && <SessionFacts session={session} view={view} live={live} />}
+      <SessionTools
+        key={id}
+        id={id}
+        session={session}
+        // Known before all of its events are here.
+        position={Math.max(view.position, session?.position ?? 0)}
+        onChanged={onChanged}
+      />
+    </aside>
+  );
+}
+
+function useSessionKeys(open: SessionView['requests'], { reveal, follow }: Following, write: () => void): void {
+  const answer = (): void => focusRequest(open, 'this', reveal);
+  useShortcuts({
+    a: () => focusRequest(open, 'next', reveal),
+    b: follow,
+    c: write,
+    // On the card that has the focus they answer: until one has it they lead there, and not away from what is asked.
+    ...(open.length > 0 ? { y: answer, n: answer, r: answer, s: answer, l: answer } : {}),
+  });
 }
 
 function Refused({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }): ReactNode {

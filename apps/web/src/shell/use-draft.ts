@@ -1,5 +1,5 @@
-import { useState } from 'react';
-import { keepDraft, keptDraft } from './draft-store.ts';
+import { useEffect, useState } from 'react';
+import { forgetDraft, keepDraft, keptDraft } from './draft-store.ts';
 
 /** A text that is still there when the page was left or loaded anew before it was sent. */
 export function useDraft(id: string): readonly [string, (text: string) => void] {
@@ -9,4 +9,11 @@ export function useDraft(id: string): readonly [string, (text: string) => void] 
     keepDraft(id, next);
   };
   return [text, write];
+}
+
+/** Of what it was written for nobody asks any more. */
+export function useForgottenDraft(id: string, isOver: boolean): void {
+  useEffect(() => {
+    if (isOver) forgetDraft(id);
+  }, [id, isOver]);
 }

@@ -1,14 +1,5 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
-import {
-  type HeldPlace,
-  heldReading,
-  heldRequest,
-  isOpenRequest,
-  keepPlace,
-  openRequests,
-  requestAfter,
-  seesRequest,
-} from './held-place.ts';
+import { HeldView, openRequests } from './held-place.ts';
 import type { TimelineItem } from './timeline-items.ts';
 
 /** Nearer to the end than this counts as being at the end. */
@@ -61,46 +52,31 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
   const [seen, setSeen] = useState(false);
   const isFollowing = pinned === undefined;
   const first = pinned ?? Math.max(0, total - (isBusy ? busyItems : windowItems));
-  const firstKey = items[0]?.key;
-  const heightBefore = useRef<number>(undefined);
   const topBefore = useRef(0);
-  const held = useRef<HeldPlace>(undefined);
-  /** The request at which the timeline stands. */
-  const asking = useRef<HTMLElement>(undefined);
+  const [held] = useState(() => new HeldView());
 
+  const look = (element: HTMLElement, followed: boolean): void =>
+    setSeen(held.look(element, inner.current, { replayed: isReplaying, followed }));
+  const growsAbove = useGrowingAbove(scroller, `${first} ${items[0]?.key}`, (element) => look(element, isFollowing));
   const onTouch = (): void => setPinned((before) => before ?? first);
   const follow = useCallback(() => {
-    asking.current = undefined;
-    held.current = undefined;
+    held.letGo();
     setPinned(undefined);
-    requestAnimationFrame(() => toEnd(scroller.current));
-  }, []);
+    requestAnimationFrame(() => scroller.current?.scrollTo({ top: scroller.current.scrollHeight }));
+  }, [held]);
   const showEarlier = (): void => {
     if (first === 0) void read();
-    heightBefore.current = scroller.current?.scrollHeight;
+    growsAbove();
     setPinned(Math.max(0, first - windowItems));
-  };
-  const standAt = (card: HTMLElement): void => {
-    card.scrollIntoView({ block: 'nearest' });
-    asking.current = card;
   };
   const reveal = (): void => {
     const [card] = scroller.current === null ? [] : openRequests(scroller.current);
-    if (card !== undefined) standAt(card);
+    if (card !== undefined) held.standAt(card);
     else if (isAsking && first > 0) showEarlier();
     else follow();
   };
   useEffect(() => hold(!isFollowing), [hold, isFollowing]);
 
-  /** What must stay from here on. */
-  const look = (element: HTMLElement, follows: boolean): void => {
-    const request = isReplaying ? undefined : heldRequest(element);
-    const sees = seesRequest(element);
-    const stands = sees && asking.current !== undefined && isOpenRequest(asking.current);
-    if (!stands) asking.current = follows ? request?.card : undefined;
-    held.current = follows || inner.current === null ? request?.place : heldReading(element, inner.current);
-    setSeen(sees);
-  };
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
@@ -111,59 +87,65 @@ export function useFollowing({ items, isBusy, isReplaying, isAsking, earlier: { 
     setPinned((before) => (follows ? undefined : (before ?? first)));
     look(element, follows);
   };
-  const onResize = useEffectEvent(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const answered = asking.current;
-    if (answered !== undefined && !isOpenRequest(answered)) {
-      const next = requestAfter(element, answered);
-      if (next === undefined) return follow();
-      standAt(next);
-    } else if (held.current === undefined || !keepPlace(element, held.current)) {
-      if (isFollowing && asking.current === undefined) toEnd(element);
-      else if (isFollowing) asking.current?.scrollIntoView({ block: 'nearest' });
-    }
-    const follows = isFollowing && isNearEnd(element);
+  useHolding({ scroller, inner, isReplaying }, (element, why) => {
+    const [card, ...others] = why === 'replayed' && isFollowing ? openRequests(element) : [];
+    // Of several, what waits longest comes first, as everywhere.
+    if (card !== undefined && others.length > 0) return held.standAt(card);
+    if (why === 'resized' && !held.keep(element, isFollowing)) return follow();
+    const follows = isFollowing && (why === 'replayed' || isNearEnd(element));
     if (!follows) onTouch();
     look(element, follows);
   });
-  const onDrawn = useEffectEvent((element: HTMLElement) => look(element, isFollowing));
-  const onReplayed = useEffectEvent((element: HTMLElement) => {
-    const [card, ...others] = openRequests(element);
-    // Of several, what waits longest comes first, as everywhere.
-    if (card !== undefined && others.length > 0 && isFollowing) standAt(card);
-    else look(element, isFollowing);
-  });
-  // What is open once the past is drawn is open.
-  useEffect(() => {
-    if (scroller.current !== null && !isReplaying) onReplayed(scroller.current);
-  }, [isReplaying]);
+  useOpeningStops(inner, onTouch);
+  return { scroller, inner, isFollowing, seesRequest: seen, first, showEarlier, follow, reveal, onScroll, onTouch };
+}
 
-  // What appears above must not push down what is being read.
+type Parts = {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly inner: RefObject<HTMLDivElement | null>;
+  readonly isReplaying: boolean;
+};
+
+/** Tells when something has changed its size, and once the past is drawn: what is open then is open. */
+function useHolding(
+  { scroller, inner, isReplaying }: Parts,
+  onChange: (element: HTMLElement, why: 'resized' | 'replayed') => void,
+): void {
+  const change = useEffectEvent(onChange);
+  useEffect(() => {
+    if (scroller.current !== null && !isReplaying) change(scroller.current, 'replayed');
+  }, [scroller, isReplaying]);
+  useEffect(() => {
+    if (scroller.current === null || inner.current === null) return undefined;
+    const observer = new ResizeObserver(() => {
+      if (scroller.current !== null) change(scroller.current, 'resized');
+    });
+    observer.observe(inner.current);
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [scroller, inner]);
+}
+
+/** What appears above, which is to be told of before it does, must not push down what is being read. */
+function useGrowingAbove(
+  scroller: RefObject<HTMLDivElement | null>,
+  shown: string,
+  onGrown: (element: HTMLElement) => void,
+): () => void {
+  const heightBefore = useRef<number>(undefined);
+  const grown = useEffectEvent(onGrown);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || heightBefore.current === undefined) return;
     const added = element.scrollHeight - heightBefore.current;
     if (added <= 0) return;
-    element.scrollTop += added;
+    element.scrollBy({ top: added });
     heightBefore.current = undefined;
-    onDrawn(element);
-  }, [first, firstKey]);
-
-  useEffect(() => {
-    if (scroller.current === null || inner.current === null) return undefined;
-    const observer = new ResizeObserver(onResize);
-    observer.observe(inner.current);
-    observer.observe(scroller.current);
-    return () => observer.disconnect();
-  }, []);
-
-  useOpeningStops(inner, onTouch);
-  return { scroller, inner, isFollowing, seesRequest: seen, first, showEarlier, follow, reveal, onScroll, onTouch };
-}
-
-function toEnd(scroller: HTMLElement | null): void {
-  if (scroller !== null) scroller.scrollTop = scroller.scrollHeight;
+    grown(element);
+  }, [scroller, shown]);
+  return () => {
+    heightBefore.current = scroller.current?.scrollHeight;
+  };
 }
 
 function isNearEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
