@@ -118,7 +118,9 @@ async function takeInput(
     await answerFrom(speaker, { session, request }, answer);
   }
   await sendAll(speaker, session, words, priority);
-  if (ids.length > 0) return { from: 'words', words: ids, live };
+  if (words.length > 0) return { from: 'words', words: words.map(({ id }) => id), live };
+  // Said again: its answer was lost on the way.
+  if (ids.length > 0) return { from: 'words', words: ids.slice(-1), live };
   return { from: 'position', live: Math.min(heardTo(input) ?? live, live) };
 }
 
