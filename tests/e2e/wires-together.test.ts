@@ -151,3 +151,47 @@ test('readers that are cut off again and again have the same in the end', { time
   expect(textsOf(fresh.messages)).toBe(said.join(''));
   expect(cuts).toBeGreaterThan(0);
 });
+
+test('who waits for a message that is taken back waits no longer', async () => {
+  const gate = puppets.gate();
+  const { id } = await api.start({ agent: 'able', prompt: steps({ until: gate.path }, { tell: 'answer' }) });
+  await api.until(id, ({ type }) => type === 'start');
+  const agent = aguiOf(id);
+  agent.addMessage({ id: 'by-agui', role: 'user', content: 'one' });
+  const run = agent.runAgent();
+  const transport = new DefaultChatTransport({ api: `${api.url}/api/chat`, headers });
+  const said: UIMessage = { id: 'by-chat', role: 'user', parts: [{ type: 'text', text: 'two' }] };
+  const request = { trigger: 'submit-message', messageId: undefined, abortSignal: undefined } as const;
+  const chat = await transport.sendMessages({ ...request, chatId: id, messages: [said] });
+  const editor = editorOf();
+  await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+  await editor.agent.loadSession({ sessionId: id, cwd: '/', mcpServers: [] });
+  const prompted = editor.agent.prompt({ sessionId: id, prompt: [{ type: 'text', text: 'three' }] });
+  const waiting = async () => (await api.get(`/api/sessions/${id}/messages`)).body.pending;
+  await expect.poll(async () => (await waiting()).length).toBe(3);
+  for (const { id: message } of await waiting()) await api.call('DELETE', `/api/sessions/${id}/messages/${message}`);
+  expect(await prompted).toEqual({ stopReason: 'cancelled' });
+  const chunks: unknown[] = [];
+  for await (const chunk of chat) chunks.push(chunk);
+  expect(chunks).not.toContainEqual(expect.objectContaining({ type: 'start' }));
+  await gate.open();
+  await run;
+});
+
+test('a message that is sent again, because its answer was lost, is answered whole under its id', async () => {
+  const transport = new DefaultChatTransport({ api: `${api.url}/api/chat`, headers, body: { agent: 'able' } });
+  const said: UIMessage = { id: 'again', role: 'user', parts: [{ type: 'text', text: 'one' }] };
+  const request = { trigger: 'submit-message', messageId: undefined, abortSignal: undefined } as const;
+  const answers: (UIMessage | undefined)[] = [];
+  for (const _ of [1, 2]) {
+    const stream = await transport.sendMessages({ ...request, chatId: 'sent-again', messages: [said] });
+    let last: UIMessage | undefined;
+    for await (const each of readUIMessageStream({ stream })) last = each;
+    answers.push(last);
+  }
+  expect(answers[0]).toMatchObject({ id: 'answer-again' });
+  expect(answers[1]?.id).toBe('answer-again');
+  expect(answers[1]?.parts).toEqual(answers[0]?.parts);
+  const { history } = (await api.get('/api/sessions/sent-again/messages?all=true')).body;
+  expect(history).toHaveLength(1);
+});

@@ -116,12 +116,14 @@ export function ownId(schema: typeof SessionId | typeof MessageId, id: string): 
 /** What a client says that the user said; `content` is undefined when there is something in it that cannot be taken. */
 export type Spoken = { readonly id: string; readonly content: string | LlmContent | undefined };
 
-/** Of what a client says the user said, what the session has not heard yet. */
-export function newWords(spoken: readonly Spoken[], narration: Narration | undefined): readonly Word[] {
-  if (narration === undefined) return spoken.map(wordOf);
+/** Of what a client says the user said, what is new; and the ids under which the session has all of it. */
+export type Heard = { readonly words: readonly Word[]; readonly ids: readonly string[] };
+
+export function hear(spoken: readonly Spoken[], narration: Narration): Heard {
   const known = spoken.map(({ id, content }) => ({ id: ownId(MessageId, id), content }));
-  if (isFirstPrompt(known, narration)) return [];
-  return known.filter((each) => !isHeard(each, narration)).map(wordOf);
+  const ids = known.map(({ id }) => id);
+  if (isFirstPrompt(known, narration)) return { words: [], ids: ids.slice(0, 1) };
+  return { words: known.filter((each) => !isHeard(each, narration)).map(wordOf), ids };
 }
 
 /** Several words that began the session are one prompt there, under the id of the first. */
@@ -144,7 +146,7 @@ function plainText(content: string | LlmContent): string {
   return typeof content === 'string' ? content : textOf(content);
 }
 
-function wordOf({ id, content }: Spoken): Word {
+export function wordOf({ id, content }: Spoken): Word {
   if (content === undefined) {
     throw new ProblemError(
       422,

@@ -38,6 +38,8 @@ export class Narration {
   readonly #calls = new Map<string, OpenCall>();
   readonly #asked = new Map<string, Asked>();
   readonly #users = new Set<string>();
+  /** Messages that were taken back before anybody heard them. */
+  readonly #withdrawn = new Set<string>();
   /** What stood in each message of the queue, in all its versions. */
   readonly #wordings = new Map<string, Set<string>>();
   #turnCall: string | undefined;
@@ -90,6 +92,10 @@ export class Narration {
   hasHeardAs(messageId: string, text: string): boolean {
     const wordings = this.#wordings.get(messageId);
     return wordings === undefined || wordings.has(withoutHalves(JSON.stringify(text)));
+  }
+
+  isWithdrawn(messageId: string): boolean {
+    return this.#withdrawn.has(messageId);
   }
 
   isPending(messageId: string): boolean {
@@ -204,6 +210,8 @@ export class Narration {
     const wordings = this.#wordings.get(message.id) ?? new Set<string>();
     this.#wordings.set(message.id, wordings.add(withoutHalves(JSON.stringify(textOf({ parts })))));
     const told = this.#stands({ queue: queueAfter(this.#standing.queue, event) }, 'queue');
+    if (message.status === 'cancelled') this.#withdrawn.add(message.id);
+    else this.#withdrawn.delete(message.id);
     if (message.status !== 'delivered') return told;
     return [...told, ...this.#user(message.id, { role: 'user', parts }, message.how)];
   }
@@ -376,5 +384,5 @@ export class Narration {
 export function isHeardOut(narration: Narration, messages: readonly string[]): boolean {
   if (narration.isOver || narration.waiting.length > 0) return true;
   if (narration.isBusy) return false;
-  return messages.every((id) => narration.hasHeard(id) && !narration.isPending(id));
+  return messages.every((id) => narration.isWithdrawn(id) || (narration.hasHeard(id) && !narration.isPending(id)));
 }

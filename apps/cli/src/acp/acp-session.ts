@@ -199,6 +199,15 @@ export class AcpSession {
       this.#asked.delete(told.request.requestId);
     }
     if (told.tell === 'turn-ended') this.#turnEnded(told);
+    if (told.tell === 'standing' && told.key === 'queue') this.#takenBack();
+  }
+
+  /** What somebody else has taken out of the queue is heard by nobody. */
+  #takenBack(): void {
+    const { narration } = this.#fold;
+    for (const turn of this.#turns.filter(({ messageId }) => narration.isWithdrawn(messageId))) {
+      this.#settle(turn)?.resolve('cancelled');
+    }
   }
 
   #turnEnded({ outcome, reason }: Extract<Told, { tell: 'turn-ended' }>): void {

@@ -10,7 +10,7 @@ import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { SharedFolds } from '../shared-fold.ts';
-import { answerFrom, jsonOf, newWords, ownId, sendAll, speakerOf, startWith, Target } from '../wire-session.ts';
+import { answerFrom, hear, jsonOf, ownId, sendAll, speakerOf, startWith, Target, wordOf } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 
 /** What a client may say beside the protocol's own fields. */
@@ -54,9 +54,11 @@ async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Take
   const { input, session, shared, exists } = taken;
   const wishes = { ...parseBody(c.req.query(), Wishes), ...wishesOf(input.forwardedProps) };
   const spoken = saidLast(input).map(({ id, content }) => ({ id, content: userContent(content) }));
-  const words = newWords(spoken, exists ? (await shared.atEnd()).narration : undefined);
+  const { words, ids } = exists
+    ? hear(spoken, (await shared.atEnd()).narration)
+    : { words: spoken.map(wordOf), ids: [] };
   const resume = input.resume ?? [];
-  if (exists && words.length === 0 && resume.length === 0) return [];
+  if (exists && words.length === 0 && resume.length === 0) return ids;
   const speaker = speakerOf(context, c);
   const { priority, ...target } = wishes;
   if (!exists) return [await startWith(speaker, session, words, target)];
@@ -65,7 +67,7 @@ async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Take
     await answerFrom(speaker, { session, request: interruptId }, answer);
   }
   await sendAll(speaker, session, words, priority);
-  return words.map(({ id }) => id);
+  return ids;
 }
 
 function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun {

@@ -20,14 +20,15 @@ import type { OnNode, ServerContext } from '../server-context.ts';
 import { SharedFolds } from '../shared-fold.ts';
 import {
   answerFrom,
+  hear,
   jsonOf,
-  newWords,
   ownId,
   type Spoken,
   sendAll,
   speakerOf,
   startWith,
   Target,
+  wordOf,
 } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 import { found, granted } from './session-routes.ts';
@@ -105,12 +106,12 @@ async function takeInput(
   );
   const { priority, ...target } = wishes;
   if (!(await context.sessions.exists(session))) {
-    const words = newWords(spokenIn(input), undefined);
+    const words = spokenIn(input).map(wordOf);
     return { from: 'words', words: [await startWith(speaker, session, words, target)], live: 0 };
   }
   const { narration } = await shared.atEnd();
   const live = narration.position;
-  const words = newWords(spokenIn(input), narration);
+  const { words, ids } = hear(spokenIn(input), narration);
   const answers = chatAnswers(input).filter(({ request }) => narration.isAsked(request));
   for (const { request, given } of answers) {
     const answer = given === 'cancelled' ? given : { payload: jsonOf(given.payload) };
@@ -118,6 +119,8 @@ async function takeInput(
   }
   await sendAll(speaker, session, words, priority);
   if (words.length > 0) return { from: 'words', words: words.map(({ id }) => id), live };
+  // Said again: its answer was lost on the way.
+  if (ids.length > 0) return { from: 'words', words: ids.slice(-1), live };
   return { from: 'position', live: Math.min(heardTo(input) ?? live, live) };
 }
 

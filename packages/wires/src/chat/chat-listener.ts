@@ -52,7 +52,12 @@ export class ChatListener {
   /** Its last words, when there is nothing to wait for. */
   rest(fold: ChatFold): string | undefined {
     if (this.#hasBegun) return isHeardOut(fold.narration, []) ? fold.paused().map(frameOf).join('') : undefined;
-    return fold.narration.isOver ? '' : undefined;
+    return fold.narration.isOver || this.#isTakenBack(fold) ? '' : undefined;
+  }
+
+  /** Nobody will answer what was taken back. */
+  #isTakenBack({ narration }: ChatFold): boolean {
+    return this.#place.from === 'words' && this.#place.words.every((id) => narration.isWithdrawn(id));
   }
 
   #found(fold: ChatFold, event: FoldedEvent): readonly ChatChunk[] {
