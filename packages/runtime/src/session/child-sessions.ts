@@ -152,8 +152,8 @@ export class ChildSessions {
 
   /** Whether it is paused, or about to be, because the program was; somebody, the program too, may have paused it alone. */
   async isPausedWithProgram({ id, hold, control }: SessionState): Promise<boolean> {
-    const pausedBy =
-      hold?.kind === 'paused' ? hold.requestId : control?.kind === 'pause' ? control.requestId : undefined;
+    const asked = control?.kind === 'pause' ? control.requestId : undefined;
+    const pausedBy = hold?.kind === 'paused' ? hold.requestId : asked;
     if (pausedBy === undefined) return false;
     const records = await readRecords(this.log, this.#run.session);
     return records.some(
