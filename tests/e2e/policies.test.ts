@@ -47,7 +47,7 @@ test.each(policies)('$title', ({ title, text }) => {
   const { manifest, diagnostics } = readManifest(`[connections.main]\nprovider = "mock"\n${text}`);
   expect(diagnostics.map(({ message }) => message)).toEqual([]);
   const rules = [...(manifest?.agents.claude?.rules ?? []), ...(manifest?.rules ?? [])].map((rule) => Rule.parse(rule));
-  expect(rules.map(ruleWarning)).toEqual(rules.map(() => undefined));
+  expect(rules.map((rule) => ruleWarning(rule, ['claude']))).toEqual(rules.map(() => undefined));
   const set = new RuleSet(rules.map((rule, index) => ({ id: String(index + 1), rule })));
   const asked = cases[title] ?? [];
   expect(asked.length).toBeGreaterThan(0);

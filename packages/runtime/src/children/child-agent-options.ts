@@ -21,6 +21,8 @@ export type ChildAgentOptions = {
   readonly onClosed: () => void;
   /** The program itself waits for people, with what its agents asked of it perhaps. */
   readonly programAsks: () => boolean;
+  /** The program is paused, or about to be. */
+  readonly programHolds: () => boolean;
   /** Everything that the program has said so far is on record. */
   readonly written: () => Promise<void>;
 };

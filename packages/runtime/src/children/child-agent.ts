@@ -20,7 +20,6 @@ import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
 import { ReadingPace } from './reading-pace.ts';
-import { untilHeld } from './until-held.ts';
 
 const pageEntries = 512;
 /** Words that the program has not taken: then the child's journal is read no further, nor written where that can wait. */
@@ -91,9 +90,17 @@ export class ChildAgent implements ProgramAgent {
     return isAnswered ? undefined : this.id;
   }
 
-  /** Resolves when its session holds, or is over. */
-  async holds(): Promise<void> {
-    await untilHeld(this.#options, this.#growth);
+  /** With its program, which is not held any more. One that is still about to hold for it can only when it does. */
+  async goOn(): Promise<void> {
+    const { children, id, programHolds } = this.#options;
+    for (;;) {
+      const since = this.#growth.seen;
+      const state = await children.stateOf(id);
+      if (state === undefined || state.end !== undefined || this.#isDetached || programHolds()) return;
+      if (!(await children.isPausedWithProgram(state))) return;
+      if (state.control === undefined) await children.control(id, 'resume', `go-on-${state.updatedAt}`);
+      await this.#growth.since(since);
+    }
   }
 
   /** Resolves when its agent is up, or comes up with its prompt; rejects with how that failed. */
@@ -174,8 +181,7 @@ export class ChildAgent implements ProgramAgent {
     this.#state = await children.stateOf(id);
     if (this.#state === undefined) return false;
     this.#stalePlace = await children.log.head(id, 'journal');
-    const isHeld = await children.isPausedWithProgram(this.#state);
-    if (isHeld) await children.control(id, 'resume', `go-on-${this.#state.updatedAt}`);
+    void this.goOn().catch((cause: unknown) => this.#lost(cause));
     return true;
   }
 

@@ -114,15 +114,19 @@ export class ChildSessions {
     return (own?.children.size ?? 0) + opening < this.#run.childrenMax;
   }
 
+  /** Those that are not over, whichever owner of it opened them. */
+  async live(): Promise<readonly string[]> {
+    const own = await this.ownState();
+    const states = await Promise.all([...(own?.children ?? [])].map((id) => this.stateOf(id)));
+    // A supervisor hears the end, and ends by itself then.
+    const isLive = (state: SessionState | undefined): state is SessionState =>
+      state !== undefined && state.supervises === undefined && state.end === undefined;
+    return states.filter(isLive).map(({ id }) => id);
+  }
+
   /** Nothing that the program opened is left when it is over. */
   async finishAll(): Promise<void> {
-    const own = await this.stateOf(this.#run.session);
-    for (const id of own?.children ?? []) {
-      const state = await this.stateOf(id);
-      // A supervisor hears the end, and ends by itself then.
-      const isOurs = state !== undefined && state.supervises === undefined;
-      if (isOurs && state.end === undefined) await this.ask(id, { type: 'finish' });
-    }
+    for (const id of await this.live()) await this.ask(id, { type: 'finish' });
   }
 
   async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
@@ -146,16 +150,18 @@ export class ChildSessions {
     await this.ask(id, { type: 'control', kind, requestId: passedOnId(requestId, id) });
   }
 
-  /** Whether it is paused because the program was; somebody, the program too, may have paused it alone. */
-  async isPausedWithProgram({ id, hold }: SessionState): Promise<boolean> {
-    if (hold?.kind !== 'paused') return false;
+  /** Whether it is paused, or about to be, because the program was; somebody, the program too, may have paused it alone. */
+  async isPausedWithProgram({ id, hold, control }: SessionState): Promise<boolean> {
+    const asked = control?.kind === 'pause' ? control.requestId : undefined;
+    const pausedBy = hold?.kind === 'paused' ? hold.requestId : asked;
+    if (pausedBy === undefined) return false;
     const records = await readRecords(this.log, this.#run.session);
     return records.some(
       (record) =>
         record.type === 'control-requested' &&
         record.kind === 'pause' &&
         // The second is what earlier versions called it.
-        [passedOnId(record.requestId, id), this.idOf('c', `${record.requestId}-${id}`)].includes(hold.requestId ?? ''),
+        [passedOnId(record.requestId, id), this.idOf('c', `${record.requestId}-${id}`)].includes(pausedBy),
     );
   }
 

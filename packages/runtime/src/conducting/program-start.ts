@@ -31,6 +31,8 @@ export type ProgramStart = {
   readonly supervises: Supervises | undefined;
   /** Where somebody stands beside it. */
   readonly terminal: ProgramTerminal | undefined;
+  /** It was asked to pause, and has not. */
+  readonly isToHold: boolean;
   /** What an earlier owner had begun: it goes on where the journal ends. */
   readonly cutShort: AgentPrompt | undefined;
 };

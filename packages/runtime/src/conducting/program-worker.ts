@@ -23,6 +23,7 @@ import { askOfSession, declaredAs, entryOf, supervisesOf } from './program-sessi
 import type { ProgramPorts, ProgramStart } from './program-start.ts';
 import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
+import { untilHeld } from './until-held.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;
@@ -48,10 +49,21 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const prompt = state === undefined ? undefined : runningPrompt(state);
     const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
     const run = { session, root: state?.root ?? session, code, writer, epoch };
+    const isToHold = state?.control?.kind === 'pause';
     const supervises = supervisesOf(entry.name, state);
     // Beside a session that it answers for nobody stands.
     const terminal = supervises === undefined ? entry.terminal : undefined;
-    return new ProgramWorker({ name: entry.name, tenure, program, ports, cutShort, supervises, terminal, ...run });
+    return new ProgramWorker({
+      name: entry.name,
+      tenure,
+      program,
+      ports,
+      cutShort,
+      isToHold,
+      supervises,
+      terminal,
+      ...run,
+    });
   };
 }
 
@@ -94,6 +106,8 @@ class ProgramWorker implements Worker {
       isLeft: () => this.#isDetached,
     });
     start.tenure.onLost(() => this.#leave());
+    // It is asked for it in a moment; by then its agents would go on.
+    if (start.isToHold) this.#hold();
     if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
 
@@ -158,7 +172,7 @@ class ProgramWorker implements Worker {
       case 'pause':
         return await this.#pause(id);
       case 'resume':
-        return await this.#resume(id);
+        return this.#goOn();
       case 'interrupt':
       case 'cancel':
         return await this.#stopRunning();
@@ -189,18 +203,10 @@ class ProgramWorker implements Worker {
     this.#hold();
     const children = this.#children;
     if (children === undefined) return;
-    const agents = [...this.#agents];
-    await Promise.all(agents.map(async (agent) => children.passOn(agent.id, 'pause', id)));
-    const held = Promise.all(agents.map(async (agent) => agent.holds()));
+    const agents = await children.live();
+    await Promise.all(agents.map((agent) => children.passOn(agent, 'pause', id)));
+    const held = Promise.all(agents.map((agent) => untilHeld(children, agent)));
     await within(this.#start.ports.clock, childrenHoldMs, held);
-  }
-
-  async #resume(id: string): Promise<void> {
-    const children = this.#children;
-    if (children !== undefined) {
-      await Promise.all([...this.#agents].map((agent) => children.passOn(agent.id, 'resume', id)));
-    }
-    this.#goOn();
   }
 
   #hold(): void {
@@ -213,6 +219,12 @@ class ProgramWorker implements Worker {
   }
 
   #goOn(): void {
+    this.#letGo();
+    // One whose store fails for long is found by whoever has the session next.
+    for (const agent of this.#agents) void agent.goOn().catch(() => undefined);
+  }
+
+  #letGo(): void {
     this.#held?.goOn();
     this.#held = undefined;
   }
@@ -220,7 +232,7 @@ class ProgramWorker implements Worker {
   async #stopRunning(): Promise<void> {
     this.#running.abort();
     this.#budget?.close();
-    this.#goOn();
+    this.#letGo();
     await this.#finished;
   }
 
@@ -283,6 +295,8 @@ class ProgramWorker implements Worker {
         if (this.#isDetached) throw new WorldFailure('cancelled', 'the program is left to another owner');
         const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });
         await child.start(signal);
+        // One that had to wait for a place is prompted when the program goes on.
+        await this.#held?.until;
         return child;
       },
       agentsLeft: (calls) => this.#agentsLeft(children, calls),
@@ -331,6 +345,7 @@ class ProgramWorker implements Worker {
       onWaits: () => this.#mayRest(),
       onClosed: () => this.#agents.delete(opened),
       programAsks: () => this.#waiting?.asks === true,
+      programHolds: () => this.#held !== undefined,
       onQueued: () => {
         this.#push(queued(call, agent));
         terminal?.log('info', `${agent} waits for a place in the pool`);

@@ -282,7 +282,5 @@ export class PoolKeeper {
 /** The pool may have been made smaller while they were at work. */
 function takenText(active: number, max: number): string {
   if (active > max) return `${active} sessions are still at work, and ${max} may be`;
-  return max === 1
-    ? 'the only slot is taken by a session at work'
-    : `all ${max} slots are taken by sessions at work`;
+  return max === 1 ? 'the only slot is taken by a session at work' : `all ${max} slots are taken by sessions at work`;
 }

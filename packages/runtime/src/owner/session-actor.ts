@@ -19,6 +19,7 @@ import type { StartWorker, Worker } from '../worker.ts';
 import { CommandFollowing } from './command-following.ts';
 import { DeadlineWatch, startWithin } from './deadline-watch.ts';
 import { Hearing } from './hearing.ts';
+import { holdBelow } from './hold-below.ts';
 import { Incarnation, undelivered } from './incarnation.ts';
 import { OwnerWriter } from './owner-writer.ts';
 import { type TurnLimits, TurnTimeouts } from './turn-timeouts.ts';
@@ -111,6 +112,11 @@ export class SessionActor {
     tenure.over.addEventListener('abort', () => this.#drop(), { once: true });
   }
 
+  async #holdBelow(state: SessionState): Promise<void> {
+    const { log, store, clock } = this.#ports;
+    await this.#tenure.patiently(() => holdBelow(state, { log, store, now: () => clock.now() }));
+  }
+
   get #live(): Incarnation | undefined {
     return this.#last?.isGone === true ? undefined : this.#last;
   }
@@ -128,6 +134,7 @@ export class SessionActor {
       const within = startWithin(this.#limits.initTimeoutMs);
       const state = await this.#writer.tell({ type: 'claimed', epoch, runner, ...within, ...goesOn });
       if (held !== undefined && state !== undefined) await this.#goOn(held, state);
+      if (state !== undefined) await this.#holdBelow(state);
       await this.#commands.run(after);
     } catch (cause) {
       tenure.fail(cause);
