@@ -48,7 +48,7 @@ export interface CallSite {
   readonly declared?: { readonly span: Span; readonly file: string } | undefined;
 }
 
-export interface Receiver {
+interface Receiver {
   /** Absent where the method may change it: it stays what it is. */
   readonly node: Expression | undefined;
   readonly type: Type;

@@ -37,7 +37,7 @@ export function startsItem(p: Parser): boolean {
 }
 
 /** In a file that lacks a `}`, an item at the start of a line was meant to be outside of what is open. */
-export function startsOuterItem(p: Parser): boolean {
+function startsOuterItem(p: Parser): boolean {
   return p.hasOpenBraces && startsItem(p) && p.atLineStart();
 }
 
