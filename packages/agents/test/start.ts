@@ -99,6 +99,8 @@ export function brief(items: readonly AgentOutput[]): string[] {
         return `${item.fatal ? 'fatal' : 'tolerated'}: ${item.error.code}`;
       case 'announced':
         return `announced: ${item.capabilities.join(' ')}`;
+      case 'begun':
+        return 'begun';
       case 'events':
         return `events: ${item.events.map(({ type }) => type).join(' ')}`;
       case 'usage':

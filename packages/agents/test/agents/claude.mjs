@@ -228,12 +228,12 @@ const turns = {
     text('Waiting for my time.');
     end({ result: 'Waiting for my time.' });
     if (what === 'for ever') return;
-    setTimeout(() => wakes('loop_wakeup', 'WOKEN'), 50);
+    setTimeout(() => void wakes('loop_wakeup', 'WOKEN'), 50);
   },
   // Somebody has set a time, and nobody has prompted it when it comes.
   async alarm(what) {
     end({ result: 'Set.' });
-    setTimeout(() => wakes('schedule_wakeup', 'RANG', what === 'and works'), 50);
+    setTimeout(() => void wakes('schedule_wakeup', 'RANG', what === 'and works'), 50);
   },
   async deaf() {
     isDeaf = true;
