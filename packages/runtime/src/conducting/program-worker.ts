@@ -7,6 +7,7 @@ import { SupervisedSession } from '../answer/supervised-session.ts';
 import { ChildAgent } from '../children/child-agent.ts';
 import { ChildSessions } from '../children/child-sessions.ts';
 import { ChildrenBudget } from '../children/children-budget.ts';
+import { untilHeld } from '../children/until-held.ts';
 import { MessageQueue } from '../message-queue.ts';
 import { ownMachines } from '../program/machine/own-machine.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
@@ -23,7 +24,6 @@ import { askOfSession, declaredAs, entryOf, supervisesOf } from './program-sessi
 import type { ProgramPorts, ProgramStart } from './program-start.ts';
 import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
-import { untilHeld } from './until-held.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;

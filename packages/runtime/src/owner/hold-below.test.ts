@@ -1,8 +1,8 @@
 import { memoryEventLog } from '@concerto/log';
 import { type SessionState, statusOf } from '@concerto/session';
 import { expect, test } from 'vitest';
+import { SessionStore } from '../session/session-store.ts';
 import { holdBelow } from './hold-below.ts';
-import { SessionStore } from './session-store.ts';
 
 const at = 1_800_000_000_000;
 const log = memoryEventLog({ now: () => at });

@@ -1,8 +1,8 @@
 import type { EventLog } from '@concerto/log';
 import type { SessionState } from '@concerto/session';
-import { passedOnId } from './passed-on-id.ts';
-import { readRecords } from './read-records.ts';
-import type { SessionStore } from './session-store.ts';
+import { passedOnId } from '../session/passed-on-id.ts';
+import { readRecords } from '../session/read-records.ts';
+import type { SessionStore } from '../session/session-store.ts';
 
 type Ports = { readonly log: EventLog; readonly store: SessionStore; readonly now: () => number };
 
