@@ -197,9 +197,9 @@ export class KeptProcess implements AgentProcess {
     this.#parts.line.close();
   }
 
-  /** Its exit is where it counts. */
+  /** Its exit is where it counts; of one that goes on without us that is another's to say. */
   forget(): void {
-    this.#parts.line.send({ type: 'forget' });
+    if (!this.#isDetached) this.#parts.line.send({ type: 'forget' });
   }
 
   hear(head: FromKeeper, body: Buffer): void {

@@ -21,7 +21,11 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
   };
   kept.tell(asked);
   const { spec: startedWith, ...begun } = kept.recorded ?? asked;
-  const driver = await startDriver(startedWith, { ...rest, ...begun });
+  const driver = await startDriver(startedWith, { ...rest, ...begun }).catch((cause: unknown) => {
+    // Nothing of it is left, and nobody will ask its keeper for its last words.
+    kept.current?.forget();
+    throw cause;
+  });
   // No keeper could be started: it is our own child.
   if (kept.current === undefined) return driver;
   return new KeptConnection(driver, kept.current, kept.marks);

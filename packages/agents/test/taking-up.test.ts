@@ -137,6 +137,16 @@ describe.each(drivers)('an agent of protocol "$protocol" that another owner take
   });
 });
 
+test.each([
+  ['refuses-params', 'init-refused', 20_000],
+  ['never-acknowledges', 'init-timeout', 700],
+] as const)('one that could not be started (%s) is kept no longer', async (behaviour, code, initTimeoutMs) => {
+  const name = `agent-${++names}`;
+  const starting = start(behaviour, { params: { a: 1 } }, { kept: keeper.begin(name, 1), initTimeoutMs });
+  await expect(starting).rejects.toMatchObject({ code });
+  await expect.poll(async () => (await keeper.list()).map(({ agent }) => agent)).not.toContain(name);
+});
+
 test('where no keeper can be started an agent is our own child, and that is said once', async () => {
   const said: string[] = [];
   const broken = brokenKeeper((message) => said.push(message));

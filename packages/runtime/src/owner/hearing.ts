@@ -109,6 +109,8 @@ export class Hearing {
       if (recorded !== undefined) await within(clock, writeConfirmMs, recorded);
       await this.#room();
       if (incarnation.counts) await this.#hear(batch);
+      // Another one has its place: how it ended is on record, and nobody will ask its keeper.
+      else if (incarnation.isGone && batch.at(-1)?.kind === 'gone') incarnation.worker?.kept?.forget();
       const rests = batch.at(-1)?.kind === 'rests' ? incarnation.worker?.rests : undefined;
       if (rests === undefined) continue;
       left = leave(rests);
