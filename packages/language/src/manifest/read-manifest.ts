@@ -159,7 +159,7 @@ type NoJsonNumber = { readonly place: readonly string[]; readonly name: string; 
 /** The numbers that TOML has and JSON has not, wherever they are in a value. */
 function noJsonNumbers(value: unknown, name: string, place: readonly string[]): readonly NoJsonNumber[] {
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    const written = Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+    const written = String(value).replace('Infinity', 'inf').replace('NaN', 'nan');
     return [{ place, name, written }];
   }
   if (Array.isArray(value))
