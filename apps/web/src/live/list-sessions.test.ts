@@ -7,7 +7,7 @@ const clientOf = (counts: Readonly<Record<string, number>>) =>
   concertoClient({
     url: 'http://server.test',
     fetch: async (input) => {
-      const query = new URL(String(input)).searchParams;
+      const query = new URL(new Request(input).url).searchParams;
       const status = query.get('status');
       const all = Object.entries(counts).flatMap(([name, count]) =>
         status === null || status === name
