@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, pictures, statusBadge, visit } from '../support/open-browser.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
-import { startServer } from '../support/start-server.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const manifest = `[agents.agent-with-a-name-that-goes-on-for-longer-than-most]
 command = "cat"
@@ -14,6 +14,7 @@ const widths = [360, 375, 390, 400];
 
 let puppets: PuppetServer;
 let browser: Browser;
+let second: StartedServer | undefined;
 
 beforeAll(async () => {
   [puppets, browser] = await Promise.all([
@@ -24,6 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
+  await second?.stop();
   await puppets?.close();
 });
 
@@ -114,7 +116,7 @@ test('no page moves sideways on a phone, whatever state its session is in', asyn
   await expectNarrow(page, 'without a server');
   process.kill(keeper.pid, 'SIGKILL');
   const args = ['--store', 'sqlite:store.db', '--port', String(puppets.server.port)];
-  const second = await startServer({ folder: puppets.folder, args });
+  second = await startServer({ folder: puppets.folder, args });
   await page.reload();
   await page.getByRole('region', { name: 'The turn was cut' }).waitFor();
   await page.setViewportSize({ width: 390, height: 800 });
@@ -136,5 +138,4 @@ test('no page moves sideways on a phone, whatever state its session is in', asyn
     await expectNarrow(page, path);
   }
   await context.close();
-  await second.stop();
 }, 60_000);
