@@ -46,6 +46,9 @@ const acting = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202
 const manifest = `[agents.asker]
 command = "sh"
 args = ["asker.sh"]
+[agents.ruled]
+command = "sh"
+args = ["asker.sh"]
 [agents.chooser]
 command = "sh"
 args = ["chooser.sh"]
@@ -224,6 +227,40 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     await vi.waitFor(async () => {
       expect((await builtConcerto(['sessions', 'show', 'last'], folder)).stdout).toContain('told yes');
     }, withinMs);
+  });
+
+  test('sees the rule of an "always" before it is added, attached and watching; anything else leaves it', async () => {
+    const rules = async () => (await builtConcerto(['rules', 'ls'], folder)).stdout;
+    const shownRule = 'allowed from now on in every session of this agent: tool = sh, command = rm it';
+    await builtConcerto(['sessions', 'start', 'ruled', 'x', '--title', 'one that always may'], folder);
+    const watched = await concerto(
+      ['watch'],
+      [
+        ['one that always may', ''],
+        // The second Enter of a slip is before anything was shown.
+        ['Delete it', '1 y always\r\r'],
+        ['anything else leaves it', 'n\r'],
+        ['write the number of a question', 'q\r'],
+      ],
+    );
+    expect(watched.shown.replaceAll(/\s+/g, ' ')).toContain(shownRule);
+    expect(watched.shown).not.toContain('was answered');
+    expect(await rules()).not.toContain('rm it');
+    const attached = await sessions(
+      ['attach', 'last'],
+      [
+        ['approve?', 'y always\r\r'],
+        ['add this rule?', 'n\r'],
+        ['nothing was answered', ''],
+        ['approve?', 'y always\r'],
+        ['add this rule?', '\r'],
+        ['told yes', ''],
+        ['type the next message', '\u0003'],
+      ],
+    );
+    expect(attached.shown).toContain(shownRule);
+    expect(attached.code).toBe(0);
+    expect(await rules()).toContain('rm it');
   });
 
   test('sees what an agent says, and nothing that it says acts on the terminal', async () => {

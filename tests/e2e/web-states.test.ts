@@ -124,6 +124,22 @@ test('a session that is not there, an address that is none, a browser that is no
   await context.close();
 }, 60_000);
 
+test('who is not signed in signs in with the token, also on a phone, in either colour', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { context, page } = await visit(browser, `${server.url}/?token=no`, { width: 360, colorScheme });
+    await page.getByRole('alert').getByText('not the one of this server').waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.screenshot({ path: join(pictures, `sign-in-${colorScheme}.png`) });
+    await page.goto(server.url);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByLabel('Token').fill(new URL(server.entrance).searchParams.get('token') ?? '');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await context.close();
+  }
+}, 60_000);
+
 async function lastStep(page: Page): Promise<number> {
   const shown = await page.getByRole('log', { name: 'Timeline' }).innerText();
   return Math.max(0, ...[...shown.matchAll(/Step (\d+) of 60/g)].map(([, step]) => Number(step)));

@@ -235,6 +235,35 @@ test('17.1 a call shows what it changed, with counts', async () => {
   await context.close();
 }, 60_000);
 
+test('17.1 a change of several files has each under its name; a long plan is folded around where it is', async () => {
+  const entries = Array.from({ length: 24 }, (_, at) => {
+    const done = at < 12 ? 'completed' : 'pending';
+    return { content: `Step number ${at + 1}`, status: at === 12 ? 'in_progress' : done };
+  });
+  const part = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-old ${name}\n+new ${name}\n`;
+  const changes = [{ path: 'one.ts', patch: `${part('one.ts')}${part('two.ts')}` }];
+  const ask = { type: 'approval', id: 'a', description: 'Change two', tool: 'edit', changes };
+  const { context, page } = await look(steps({ say: { type: 'plan', entries } }, { ask }, done));
+  const plan = page.getByRole('region', { name: /^Plan/ });
+  await plan.getByText('11 done before these').waitFor();
+  expect(await plan.getByRole('listitem').count()).toBe(7);
+  await plan.getByText('Step number 13').waitFor();
+  const card = page.getByRole('region', { name: 'Approval, waits for your answer' });
+  await card.getByText('2 files').waitFor();
+  for (const name of ['one.ts', 'two.ts'])
+    await card.locator('.diff-file-head').getByText(name, { exact: true }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await accessFaults(page)).toEqual([]);
+    await page.screenshot({ path: `${pictures}/plan-folded-${colorScheme}.png` });
+  }
+  await plan.getByRole('button', { name: 'Show all 24 steps' }).focus();
+  await page.keyboard.press('Enter');
+  expect(await plan.getByRole('listitem').count()).toBe(24);
+  await plan.getByRole('button', { name: 'Show less', expanded: true }).waitFor();
+  await context.close();
+}, 60_000);
+
 test('17.2 thoughts are folded, the plan moves, calls of a sub-agent are nested, usage and context are told', async () => {
   const gate = puppets.gate();
   const plan = (first: string, second: string) => ({

@@ -204,6 +204,7 @@ export {
 } from './programs.ts';
 export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
+export { canBeKnownAgain, isAnyCall, rememberedText } from './remembered-text.ts';
 export {
   OnTimeout,
   PutRule,

@@ -8,6 +8,7 @@ import type { Asked, Audience } from './audience.ts';
 import { childrenText } from './connect.ts';
 import { Narration, questionText } from './narration.ts';
 import { promptOf } from './response-of.ts';
+import { answerOffered, RuleOffer } from './rule-offer.ts';
 import { obey } from './typed-lines.ts';
 import { TypedText } from './typed-text.ts';
 
@@ -20,6 +21,7 @@ export class PersonAt implements Audience {
   readonly #screen: LiveScreen;
   readonly #narration: Narration;
   readonly #typed = new TypedText();
+  readonly #offer = new RuleOffer();
   readonly #questions: Asked[] = [];
   /** The question that stands right above what is typed. */
   #above: string | undefined;
@@ -101,7 +103,13 @@ export class PersonAt implements Audience {
     change();
     const [first] = this.#questions;
     if (first?.requestId !== before) this.#typed.turns(before, this.#input.line);
-    this.#screen.prompt(first === undefined ? '' : paint('bold', promptOf(first)));
+    this.#prompt();
+  }
+
+  #prompt(): void {
+    const [first] = this.#questions;
+    const text = this.#offer.isOpen ? 'add this rule? [y; anything else leaves it] ' : first && promptOf(first);
+    this.#screen.prompt(text === undefined ? '' : paint('bold', text));
   }
 
   #show(question: Asked, most?: number): void {
@@ -133,14 +141,36 @@ export class PersonAt implements Audience {
       this.#input.write(taken.line);
       return;
     }
-    if (taken.text === '/more') return this.#more();
-    obey(taken.text, {
-      client: this.#client,
-      id: this.#id,
-      question: () => this.#questions[0],
-      say: (text) => this.#say(text),
-      leave: this.#onClose,
-    }).catch((cause: unknown) => {
+    this.#obey(taken.text);
+  }
+
+  #obey(line: string): void {
+    const said = this.#offer.hear(line);
+    if (said.kind !== 'nothing-offered') this.#prompt();
+    if (said.kind === 'added') return this.#do(() => answerOffered(this.#client, said.offered));
+    if (said.kind === 'left') {
+      this.#remark('no rule was added, and nothing was answered');
+      // A command is one, whatever it left; any other line was about the rule.
+      if (!line.startsWith('/')) return;
+    }
+    if (line === '/more') return this.#more();
+    this.#do(() =>
+      obey(line, {
+        client: this.#client,
+        id: this.#id,
+        question: () => this.#questions[0],
+        say: (text) => this.#say(text),
+        offer: (rule) => {
+          this.#offer.show(rule);
+          this.#prompt();
+        },
+        leave: this.#onClose,
+      }),
+    );
+  }
+
+  #do(act: () => Promise<void>): void {
+    act().catch((cause: unknown) => {
       // Somebody else was faster, it was withdrawn, or the server is away: the stream says how it goes on.
       const which = cause instanceof ClientError ? childrenText(cause) : '';
       this.#say(paint('dim', `(${harmless(cause instanceof Error ? cause.message : String(cause))}${which})`));

@@ -13,11 +13,10 @@ export function promptOf(event: SuspendEvent): string {
     : 'your choice (number or text): ';
 }
 
+export type AnswerIn = { readonly response: Json; readonly remember: Pick<AnswerRequest, 'remember'> };
+
 /** What a line says to a question, and how long it holds. Throws, with what can be chosen, where it is a slip. */
-export function answerIn(
-  event: SuspendEvent,
-  line: string,
-): { readonly response: Json; readonly remember: Pick<AnswerRequest, 'remember'> } {
+export function answerIn(event: SuspendEvent, line: string): AnswerIn {
   const { given, remember } = rememberedIn(event, line);
   return { response: responseOf(event, given), remember };
 }

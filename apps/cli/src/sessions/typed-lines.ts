@@ -3,12 +3,13 @@ import type { ConcertoClient } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { answerIn } from './response-of.ts';
+import { howToAdd, type OfferedRule, ruleText } from './rule-offer.ts';
 import { outcomeText, switchSettings } from './settings.ts';
 import { commandsText, offeredText, sentTo } from './show.ts';
 
 const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
-  '  y session, y always           allow the very same again: here, or from now on',
+  '  y session, y always           allow the very same again: here, or from now on (the rule is shown first)',
   '  /steer TEXT                   into the running turn',
   '  /queue TEXT                   after it, also while a question waits',
   '  /pause /resume /interrupt /cancel',
@@ -25,6 +26,8 @@ export type Typed = {
   /** The question that waits longest. */
   readonly question: () => SuspendEvent | undefined;
   readonly say: (text: string) => void;
+  /** It was shown, and the next line takes it or leaves it. */
+  readonly offer: (rule: OfferedRule) => void;
   readonly leave: () => void;
 };
 
@@ -55,7 +58,8 @@ async function slipOf(command: string, client: ConcertoClient, id: string): Prom
 }
 
 /** Does what somebody typed while attached. Commands that are none of ours are the agent's: they are sent. */
-export async function obey(line: string, { client, id, question, say, leave }: Typed): Promise<void> {
+export async function obey(line: string, typed: Typed): Promise<void> {
+  const { client, id, question, say, leave } = typed;
   const [, command = '', rest = ''] = /^\/(\w+)\s*([\s\S]*)$/.exec(line) ?? [];
   switch (command) {
     case 'help':
@@ -99,14 +103,21 @@ export async function obey(line: string, { client, id, question, say, leave }: T
       // It was pressed for something else, or twice; the choices say what can be chosen.
       if (line.trim() === '' && asked?.type !== 'waitForChoice')
         return asked === undefined ? undefined : say('  an empty line is no answer');
-      if (asked !== undefined) {
-        const { response, remember } = answerIn(asked, line);
-        return await client.answer(id, asked.requestId, response, remember);
-      }
+      if (asked !== undefined) return await answer(line, asked, typed);
       const where = sentTo(await client.send(id, { content: line, priority: 'queued' }));
       return say(paint('dim', `  queued${where}: ${harmless(line)}`));
     }
   }
+}
+
+/** What adds a rule is said first. */
+async function answer(line: string, request: SuspendEvent, { client, id, say, offer }: Typed): Promise<void> {
+  const answer = answerIn(request, line);
+  const rule = ruleText(request, answer);
+  if (rule === undefined) return await client.answer(id, request.requestId, answer.response, answer.remember);
+  say(`  ${rule}`);
+  say(paint('dim', `  ${howToAdd}`));
+  offer({ session: id, request, answer });
 }
 
 /** What a person last began a turn with. */

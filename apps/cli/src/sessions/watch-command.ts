@@ -9,6 +9,7 @@ import { wrapped } from '../terminal/wrap.ts';
 import { attach } from './attach.ts';
 import { connect, connectionOptions, failureText } from './connect.ts';
 import { answerIn } from './response-of.ts';
+import { answerOffered, howToAdd, type OfferedRule, RuleOffer, ruleText } from './rule-offer.ts';
 import { WatchBoard, watchLine } from './watch-board.ts';
 
 const drawEveryMs = 100;
@@ -22,9 +23,9 @@ export const spec = defineCommand({
   options: connectionOptions,
   maxPositionals: 0,
   details: [
-    'On a terminal: `1 y` answers the question with the number 1, `1 y always` the very same from now on too,',
-    '`/attach 1` goes there, `/attach ID` to any session; `q` or Ctrl-C leaves. Elsewhere each change is a line;',
-    'with --json an event.',
+    'On a terminal: `1 y` answers the question with the number 1, `1 y always` the very same from now on too',
+    '(the rule is shown first); `/attach 1` goes there, `/attach ID` to any session; `q` or Ctrl-C leaves.',
+    'Elsewhere each change is a line; with --json an event.',
   ].join('\n'),
 });
 
@@ -66,6 +67,7 @@ async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
   const board = new WatchBoard();
   const input = createInterface({ input: process.stdin, output: process.stdout });
   const screen = new BoardScreen(board, input);
+  const offer = new RuleOffer();
   let next: string | undefined;
   const go = (session: string | undefined): void => {
     next = session;
@@ -75,9 +77,19 @@ async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
   const onClose = (): void => leave.abort();
   input.on('close', onClose);
   input.on('line', (line) => {
-    obey(line.trim(), { board, client, go }).then(
-      (said) => screen.say(said),
-      (cause: unknown) => screen.say(harmless(cause instanceof Error ? cause.message : String(cause))),
+    const said = offer.hear(line);
+    const answered = said.kind === 'added' ? add(client, said.offered) : obey(line.trim(), { board, client, go });
+    answered.then(
+      (told) => {
+        // What came of an earlier line does not take the place of a rule that is to be read.
+        if (typeof told === 'string') return offer.isOpen ? undefined : screen.say(told);
+        screen.say(`${told.rule}; ${howToAdd}`);
+        offer.show(told.offered);
+      },
+      (cause: unknown) => {
+        offer.leave();
+        screen.say(harmless(cause instanceof Error ? cause.message : String(cause)));
+      },
     );
   });
   screen.open();
@@ -102,14 +114,22 @@ async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
   return next;
 }
 
+/** A rule that is to be seen before it is added. */
+type Told = { readonly rule: string; readonly offered: OfferedRule };
+
 type Surroundings = {
   readonly board: WatchBoard;
   readonly client: ConcertoClient;
   readonly go: (session: string | undefined) => void;
 };
 
-/** What it came to, for the line above the prompt. */
-async function obey(line: string, { board, client, go }: Surroundings): Promise<string> {
+async function add(client: ConcertoClient, offered: OfferedRule): Promise<string> {
+  await answerOffered(client, offered);
+  return 'it was answered, and the rule added';
+}
+
+/** What it came to, for the line above the prompt; or the rule that the answer would add. */
+async function obey(line: string, { board, client, go }: Surroundings): Promise<string | Told> {
   if (line === '') return '';
   if (line === 'q' || line === '/quit') {
     go(undefined);
@@ -122,8 +142,16 @@ async function obey(line: string, { board, client, go }: Surroundings): Promise<
   if (waiting === undefined)
     return `${number === undefined ? '' : `nothing waits as ${number}; `}write the number of a question and its answer, such as \`1 y\`; q leaves`;
   if (rest === '') return `what is the answer to ${number}?`;
-  const { response, remember } = answerIn(waiting.request, rest);
-  await client.answer(waiting.session, waiting.request.requestId, response, remember);
+  const { session, request } = waiting;
+  const answer = answerIn(request, rest);
+  const rule = ruleText(request, answer);
+  if (rule !== undefined) {
+    const { rows, columns } = screenSize();
+    // The half of a rule is none that somebody has seen.
+    if (wrapped(rule, columns).length > rows / 2) return `the rule is too long to be shown here: /attach ${number}`;
+    return { rule, offered: { session, request, answer } };
+  }
+  await client.answer(session, request.requestId, answer.response, answer.remember);
   return `${number} was answered`;
 }
 

@@ -7,6 +7,7 @@ import { CopyButton } from '../text/copy-button.tsx';
 import { Plain } from '../text/plain.tsx';
 import { toggleDiffMode, useDiffMode } from './diff-mode.ts';
 import { DiffTable } from './diff-table.tsx';
+import { filesOfChange } from './files-of-change.ts';
 import { parseChange } from './parse-change.ts';
 
 type Props = { readonly changes: readonly FileChange[] };
@@ -17,13 +18,14 @@ const shownLinesMax = 400;
 /** What is to be changed, or was: file by file. */
 export function DiffView({ changes }: Props): ReactNode {
   const mode = useDiffMode();
-  const added = changes.reduce((sum, change) => sum + change.added, 0);
-  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
+  const files = useMemo(() => changes.flatMap(filesOfChange), [changes]);
+  const added = files.reduce((sum, file) => sum + file.added, 0);
+  const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (
     <div className="diff" data-mode={mode}>
       <p className="diff-head">
         <span>
-          {changes.length === 1 ? '1 file' : `${changes.length} files`} <Counts added={added} removed={removed} />
+          {files.length === 1 ? '1 file' : `${files.length} files`} <Counts added={added} removed={removed} />
         </span>
         <button
           type="button"
@@ -35,8 +37,8 @@ export function DiffView({ changes }: Props): ReactNode {
           Side by side
         </button>
       </p>
-      {changes.map((change, index) => (
-        <FileDiff key={`${index}-${change.path}`} change={change} isAlone={changes.length <= 3} />
+      {files.map((file, index) => (
+        <FileDiff key={`${index}-${file.path}`} change={file} isAlone={files.length <= 3} />
       ))}
     </div>
   );

@@ -11,6 +11,8 @@ export type OverviewState = {
   readonly waiting: readonly Session[];
   /** There are older ones that were not read. */
   readonly hasMore: boolean;
+  /** Some of those that were not read may wait too. */
+  readonly mayMoreWait: boolean;
   /** Why it may not be so any more; the rows are then those of before. */
   readonly error: unknown;
   /** Goes up when any session's status changes. */
@@ -31,7 +33,15 @@ const awayMs = 60_000;
 export class OverviewFeed {
   readonly #client: ConcertoClient;
   readonly #listeners = new Set<() => void>();
-  #state: OverviewState = { rows: undefined, waiting: [], hasMore: false, error: undefined, statuses: 0, graphs: 0 };
+  #state: OverviewState = {
+    rows: undefined,
+    waiting: [],
+    hasMore: false,
+    mayMoreWait: false,
+    error: undefined,
+    statuses: 0,
+    graphs: 0,
+  };
   #channel: TabChannel | undefined;
   #changed: Session[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -156,12 +166,16 @@ export class OverviewFeed {
       this.#listing = 'reading';
       try {
         const isAnew = this.#isAnew;
-        const { sessions, hasMore } = await listSessions(this.#client, this.#wanted);
+        const { sessions, hasMore, mayMoreWait } = await listSessions(this.#client, this.#wanted);
         const before = isAnew ? undefined : this.#state.rows;
         if (isAnew) this.#isAnew = false;
         const changed = this.#changed;
         this.#changed = [];
-        this.#rows(withRows(withRows(before ?? new Map(), sessions), changed), { hasMore, error: undefined });
+        this.#rows(withRows(withRows(before ?? new Map(), sessions), changed), {
+          hasMore,
+          mayMoreWait,
+          error: undefined,
+        });
       } catch (error) {
         this.#change({ error });
       }

@@ -15,6 +15,14 @@ export function useWaiting(): readonly Session[] {
   return useSyncExternalStore(overview.subscribe, () => overview.state().waiting);
 }
 
+/** How many that are; `200+` where not all were read. */
+export function useWaitingCount(): string {
+  return useSyncExternalStore(overview.subscribe, () => {
+    const { waiting, mayMoreWait } = overview.state();
+    return `${waiting.length}${mayMoreWait ? '+' : ''}`;
+  });
+}
+
 /** What is known now of one; undefined when nothing has changed since the page was opened and it is an old one. */
 export function useRow(id: string): Session | undefined {
   return useSyncExternalStore(overview.subscribe, () => overview.state().rows?.get(id));

@@ -1,11 +1,11 @@
 import type { Json } from '@concerto/base';
-import { reasonLengthMax, type SuspendEvent } from '@concerto/protocol';
+import { canBeKnownAgain, isAnyCall, reasonLengthMax, rememberedText, type SuspendEvent } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { useDraft } from '../shell/use-draft.ts';
-import { canBeKnownAgain, isAnyCall, lastingOptions, rememberedText } from './consent-options.ts';
+import { lastingOptions } from './consent-options.ts';
 import type { Beside, FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 

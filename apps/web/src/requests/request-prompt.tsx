@@ -2,6 +2,7 @@ import { type JsonObject, unreachable } from '@concerto/base';
 import type { LlmContent, SuspendEvent } from '@concerto/protocol';
 import { type ReactNode, useContext } from 'react';
 import { DiffView } from '../diff/diff-view.tsx';
+import { filesOfChange } from '../diff/files-of-change.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { CommandLine } from '../text/command-line.tsx';
@@ -85,7 +86,12 @@ function Changes({
     <details className="json">
       <summary>
         <span className="json-title">Changes</span>
-        <span className="json-line">{changes.map(({ path }) => pathFrom(folder, path)).join(', ')}</span>
+        <span className="json-line">
+          {changes
+            .flatMap(filesOfChange)
+            .map(({ path }) => pathFrom(folder, path))
+            .join(', ')}
+        </span>
       </summary>
       <DiffView changes={changes} />
     </details>

@@ -7,6 +7,7 @@ type Props = {
   readonly counts: Readonly<Record<FilterName, number>> | undefined;
   /** There are older ones that are not counted. */
   readonly hasMore: boolean;
+  readonly mayMoreWait: boolean;
   readonly searchRef: Ref<HTMLInputElement>;
   readonly onWish: (wish: Wish) => void;
   readonly onSelect: () => void;
@@ -15,7 +16,7 @@ type Props = {
 const sortNames: readonly SortName[] = ['activity', 'created'];
 
 /** Which sessions are shown, and in which order. */
-export function OverviewTools({ wish, counts, hasMore, searchRef, onWish, onSelect }: Props): ReactNode {
+export function OverviewTools({ wish, counts, hasMore, mayMoreWait, searchRef, onWish, onSelect }: Props): ReactNode {
   return (
     <div className="overview-tools">
       <fieldset className="filter" aria-label="Filter by status">
@@ -31,7 +32,7 @@ export function OverviewTools({ wish, counts, hasMore, searchRef, onWish, onSele
             {counts !== undefined && (
               <span className="filter-count" data-alert={name === 'you' && counts.you > 0}>
                 {counts[name]}
-                {hasMore && name !== 'you' && '+'}
+                {(name === 'you' ? mayMoreWait : hasMore) && '+'}
               </span>
             )}
           </button>

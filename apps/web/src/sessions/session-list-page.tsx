@@ -34,7 +34,7 @@ export function SessionListPage(): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const selection = useSelection();
   const { waiting } = useOverview();
-  const { sessions: atHand, hasMore, error } = useListed(wish.isArchive);
+  const { sessions: atHand, hasMore, mayMoreWait, error } = useListed(wish.isArchive);
   const { hits, isLooking } = useSought(wish);
   const sessions = withHits(atHand, hits);
   useEffect(() => overview.want(shown), [shown]);
@@ -61,6 +61,7 @@ export function SessionListPage(): ReactNode {
           wish={wish}
           counts={sessions === undefined ? undefined : countsOf(sessions, wish.sought, hits)}
           hasMore={hasMore}
+          mayMoreWait={mayMoreWait}
           searchRef={search}
           onWish={(next) => {
             setShown(shownItems);

@@ -12,20 +12,22 @@ export type Listed = {
   /** Undefined until they were read once. */
   readonly sessions: readonly Session[] | undefined;
   readonly hasMore: boolean;
+  readonly mayMoreWait: boolean;
   readonly error: unknown;
 };
 
 /** The sessions of the list: those at hand as they change, or those that were put away. */
 export function useListed(isArchive: boolean): Listed {
-  const { rows, hasMore, error } = useOverview();
+  const { rows, hasMore, mayMoreWait, error } = useOverview();
   const away = useFetched((signal) => (isArchive ? listArchived(signal) : Promise.resolve(undefined)), {
     key: isArchive ? 'archive' : 'hand',
     // What is taken out of the archive comes among the others, and the other way round.
     revision: rows?.size ?? 0,
   });
   const atHand = useMemo(() => (rows === undefined ? undefined : [...rows.values()]), [rows]);
-  if (!isArchive) return { sessions: atHand, hasMore, error };
-  return { sessions: away.value?.sessions, hasMore: away.value?.hasMore === true, error: away.error };
+  if (!isArchive) return { sessions: atHand, hasMore, mayMoreWait, error };
+  const { sessions, hasMore: hasMoreAway = false } = away.value ?? {};
+  return { sessions, hasMore: hasMoreAway, mayMoreWait: false, error: away.error };
 }
 
 async function listArchived(signal: AbortSignal) {

@@ -10,7 +10,7 @@ const limits: Readonly<Partial<Record<Role, string>>> = {
 export function WhoAmI({ me }: { readonly me: Person | undefined }): ReactNode {
   if (me === undefined || me.name === 'owner') return null;
   return (
-    <span className="who-am-i" title={limits[me.role]}>
+    <span className="who-am-i" title={limits[me.role] ?? `${me.name}, ${me.role}`}>
       {me.name} <small>{me.role}</small>
     </span>
   );

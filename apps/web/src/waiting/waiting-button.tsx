@@ -1,6 +1,6 @@
 import type { Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
-import { useWaiting } from '../live/use-overview.ts';
+import { useWaiting, useWaitingCount } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -8,6 +8,7 @@ import { Icon } from '../shell/icon.tsx';
 /** How many wait for a person, and the way to the next of them. */
 export function WaitingButton({ current }: { readonly current: string | undefined }): ReactNode {
   const waiting = useWaiting();
+  const count = useWaitingCount();
   const next = nextWaiting(waiting, current);
   if (next === undefined) return null;
   return (
@@ -17,7 +18,7 @@ export function WaitingButton({ current }: { readonly current: string | undefine
       title={`Next (w): ${next.waiting?.detail ?? next.title}`}
     >
       <Icon name="question" />
-      {waiting.length} waiting
+      {count} waiting
     </Link>
   );
 }

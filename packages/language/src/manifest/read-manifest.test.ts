@@ -155,6 +155,16 @@ ask = ["files.write"]
     ]);
   });
 
+  test('numbers that JSON has not are told, each by its key', () => {
+    const text = `${PROJECT}[agents.a]\ncommand = "x"\n[agents.a.params]\nhot = inf\nin = { far = [1, -inf] }\nodd = nan\n`;
+    expect(problems(text)).toEqual([
+      'error 8: `hot` in [agents.a.params]: JSON has no number `inf`',
+      'error 9: `in.far[1]` in [agents.a.params]: JSON has no number `-inf`',
+      'error 10: `odd` in [agents.a.params]: JSON has no number `nan`',
+    ]);
+    expect(problems(`${PROJECT}[server]\nport = inf\n`)[0]).toContain('`port` in [server]: JSON has no number `inf`');
+  });
+
   test('an empty table of params is none', () => {
     const { manifest } = readManifest(`${PROJECT}[agents.a]\ncommand = "x"\n[agents.a.params]\n`);
     expect(manifest?.agents.a).not.toHaveProperty('params');

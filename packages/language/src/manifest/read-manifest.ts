@@ -146,8 +146,26 @@ function reportValue(issue: z.core.$ZodIssue, path: readonly string[], report: M
     report.add('C0502', path, what);
     return;
   }
+  const noJson = noJsonNumbers(issue.input, key, path);
+  for (const { place, name, written } of noJson)
+    report.add('C0502', place, `\`${name}\`${inTable}: JSON has no number \`${written}\``);
+  if (noJson.length > 0) return;
   const reason = issue.message.replace(/^Invalid (?:input|option): /, '').replace(/^Invalid input$/, 'not allowed');
   report.add('C0502', path, `\`${key}\`${inTable}: ${reason}`);
+}
+
+type NoJsonNumber = { readonly place: readonly string[]; readonly name: string; readonly written: string };
+
+/** The numbers that TOML has and JSON has not, wherever they are in a value. */
+function noJsonNumbers(value: unknown, name: string, place: readonly string[]): readonly NoJsonNumber[] {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    const written = String(value).replace('Infinity', 'inf').replace('NaN', 'nan');
+    return [{ place, name, written }];
+  }
+  if (Array.isArray(value))
+    return value.flatMap((member, index) => noJsonNumbers(member, `${name}[${index}]`, [...place, String(index)]));
+  if (!isTable(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => noJsonNumbers(member, `${name}.${key}`, [...place, key]));
 }
 
 /** The keys the schema has at this place. */
