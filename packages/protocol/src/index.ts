@@ -104,6 +104,7 @@ export {
   type ToolRules,
   type ToolServerParams,
 } from './driver-params.ts';
+export { filesOfChange, pathsOfChanges } from './files-of-change.ts';
 export { callAnswer, type ProgramAnswer, programAnswer } from './fold/call-answer.ts';
 export { emptyQueue, queueAfter } from './fold/queue-fold.ts';
 export { isTurnCall, SessionFold } from './fold/session-fold.ts';

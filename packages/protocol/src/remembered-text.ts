@@ -1,4 +1,5 @@
 import type { SuspendEvent } from './agent-event.ts';
+import { pathsOfChanges } from './files-of-change.ts';
 
 type ConsentEvent = Extract<SuspendEvent, { type: 'queryConsent' }>;
 
@@ -14,7 +15,7 @@ export function canBeKnownAgain({ consentType, scope, locations = [], changes = 
 export function rememberedText({ scope, locations = [], changes = [] }: ConsentEvent): string {
   const { tool, server, command } = scope;
   const named = Array.isArray(scope.paths) ? scope.paths : [];
-  const paths = [...new Set([...named, ...[...locations, ...changes].map(({ path }) => path)])];
+  const paths = [...new Set([...named, ...locations.map(({ path }) => path), ...pathsOfChanges(changes)])];
   const parts = [
     ...(typeof tool === 'string' ? [`tool = ${tool}`] : []),
     ...(typeof server === 'string' ? [`server = ${server}`] : []),

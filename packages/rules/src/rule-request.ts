@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { Risk, SuspendEvent, TriedRequest } from '@concerto/protocol';
-import { textOf } from '@concerto/protocol';
+import { pathsOfChanges, textOf } from '@concerto/protocol';
 import { type CommandLine, readCommand } from './shell-command.ts';
 
 /** What is asked, as every driver says it; no vendor's field is read by a rule. */
@@ -38,8 +38,8 @@ export function requestOf(event: SuspendEvent, asking: Asking): RuleRequest {
   switch (event.type) {
     case 'queryConsent': {
       if (event.consentType === 'budget') return { ask: 'budget', kind: 'budget', paths: [], ...asking };
-      const locations = [...(event.locations ?? []), ...(event.changes ?? [])].map(({ path }) => path);
-      return ofFields(event.scope, locations, asking);
+      const locations = (event.locations ?? []).map(({ path }) => path);
+      return ofFields(event.scope, [...locations, ...pathsOfChanges(event.changes ?? [])], asking);
     }
     case 'waitForInput':
     case 'waitForChoice':
@@ -54,14 +54,12 @@ export function requestOf(event: SuspendEvent, asking: Asking): RuleRequest {
 
 /** An approval as an agent words it, before it is an event. */
 export function approvalRequest(fields: JsonObject, asking: Asking): RuleRequest {
-  const changed = Array.isArray(fields.changes) ? fields.changes : [];
-  return ofFields(
-    fields,
-    changed.flatMap((change: Json) =>
-      isObject(change) ? strings([change.path ?? null, change.moved_to ?? null]) : [],
-    ),
-    asking,
-  );
+  const changes = (Array.isArray(fields.changes) ? fields.changes : []).flatMap((change: Json) => {
+    if (!isObject(change) || typeof change.path !== 'string') return [];
+    const movedTo = textIn(change.moved_to);
+    return [{ path: change.path, patch: textIn(change.patch) ?? '', ...(movedTo === undefined ? {} : { movedTo }) }];
+  });
+  return ofFields(fields, pathsOfChanges(changes), asking);
 }
 
 /** A request that somebody wrote down to see what rules make of it. */

@@ -1,4 +1,4 @@
-import type { Rule, TriedRequest } from '@concerto/protocol';
+import { type Rule, rememberedText, type SuspendEvent, type TriedRequest } from '@concerto/protocol';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rememberedRule } from './remember.ts';
@@ -92,6 +92,27 @@ describe('which rule decides', () => {
 
 /** Each would be let through by a careless matcher. */
 describe('what must not be allowed', () => {
+  const twoFiles = '--- a/docs/a\n+++ b/docs/a\n@@ -1 +1 @@\n-1\n+2\n--- a/src/b\n+++ b/src/b\n@@ -1 +1 @@\n-1\n+2\n';
+  test.each([
+    ['a move to where nothing may be changed', { kind: 'move', movedTo: 'src/a', patch: '' }],
+    ['a patch of several files that is said to be of one', { kind: 'edit', patch: twoFiles }],
+  ] as const)('%s', (_, change) => {
+    const event: Extract<SuspendEvent, { type: 'queryConsent' }> = {
+      type: 'queryConsent',
+      requestId: 'r',
+      consentType: 'approval',
+      scope: { description: 'Change a', tool: 'Edit' },
+      graphUrl: '',
+      changes: [{ path: 'docs/a', added: 1, removed: 1, ...change }],
+    };
+    const asked = requestOf(event, { agent: 'claude', folder });
+    const decided = (rule: Rule) => new RuleSet([{ id: 'all.1', rule }]).decide(asked).decide;
+    expect(decided({ path: 'docs/**', decide: 'allow' })).toBe('pass');
+    expect(decided({ path: ['docs/**', 'src/**'], decide: 'allow' })).toBe('allow');
+    expect(decided({ path: 'src/**', decide: 'deny' })).toBe('deny');
+    expect(rememberedText(event)).toContain(rememberedRule(asked, 'allow')?.path?.toString().replaceAll(',', ' | '));
+  });
+
   const hostileCommands = [
     'npm test && rm -rf b',
     'npm test; rm -rf b',

@@ -1,4 +1,4 @@
-import type { FileChange } from '@concerto/protocol';
+import { type FileChange, filesOfChange } from '@concerto/protocol';
 import { type ReactNode, useContext, useMemo, useState } from 'react';
 import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -7,7 +7,6 @@ import { CopyButton } from '../text/copy-button.tsx';
 import { Plain } from '../text/plain.tsx';
 import { toggleDiffMode, useDiffMode } from './diff-mode.ts';
 import { DiffTable } from './diff-table.tsx';
-import { filesOfChange } from './files-of-change.ts';
 import { parseChange } from './parse-change.ts';
 
 type Props = { readonly changes: readonly FileChange[] };

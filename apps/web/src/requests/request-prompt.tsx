@@ -1,8 +1,7 @@
 import { type JsonObject, unreachable } from '@concerto/base';
-import type { LlmContent, SuspendEvent } from '@concerto/protocol';
+import { filesOfChange, type LlmContent, type SuspendEvent } from '@concerto/protocol';
 import { type ReactNode, useContext } from 'react';
 import { DiffView } from '../diff/diff-view.tsx';
-import { filesOfChange } from '../diff/files-of-change.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { CommandLine } from '../text/command-line.tsx';

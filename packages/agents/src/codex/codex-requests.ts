@@ -1,5 +1,12 @@
 import { canonicalJson, type Json, type JsonObject } from '@concerto/base';
-import { type CodexParams, chosenOption, type JsonRpcId, type RequestOption, type ToolKind } from '@concerto/protocol';
+import {
+  type CodexParams,
+  chosenOption,
+  type JsonRpcId,
+  pathsOfChanges,
+  type RequestOption,
+  type ToolKind,
+} from '@concerto/protocol';
 import { FormRequest } from '@concerto/protocol/acp';
 import type { CodexElicitation, CodexQuestion, CodexRequest, Item } from '@concerto/protocol/codex';
 import { type FormQuestion, formAttemptsMax, formQuestions } from '../acp/acp-form.ts';
@@ -265,12 +272,13 @@ function commandApproval(requestId: JsonRpcId, params: CommandParams): Approval 
 function patchApproval(requestId: JsonRpcId, params: PatchParams, item: Item | undefined): Approval {
   const { itemId, reason, grantRoot } = params;
   const changes = changesOf(item?.changes ?? []);
+  const paths = [...pathsOfChanges(changes)];
   return {
     requestId,
     description: item === undefined ? 'apply_patch' : describeItem(item),
     tool: 'apply_patch',
     input: {
-      paths: changes.map(({ path }) => path),
+      paths,
       ...(reason == null ? {} : { reason }),
       ...(grantRoot == null ? {} : { grant_root: grantRoot }),
     },
@@ -278,7 +286,7 @@ function patchApproval(requestId: JsonRpcId, params: PatchParams, item: Item | u
     about: {
       kind: 'edit',
       call: itemId,
-      paths: changes.map(({ path }) => path),
+      paths,
       changes: changes.map((change) => ({ ...wireChange(change) })),
     },
     others: otherDecisions(params.availableDecisions ?? ['acceptForSession'], 'these files'),

@@ -59,7 +59,9 @@ function fieldsOf({ name, kind, args, locations, changes, server }: JsonObject):
 
 function pathsIn(places: Json | undefined): readonly string[] {
   if (!Array.isArray(places)) return [];
-  return places.flatMap((place: Json) => (isObject(place) && typeof place.path === 'string' ? [place.path] : []));
+  return places.flatMap((place: Json) =>
+    isObject(place) ? [place.path, place.moved_to].filter((path) => typeof path === 'string') : [],
+  );
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

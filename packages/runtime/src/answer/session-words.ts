@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type LlmContent, type PublicEvent, type SuspendEvent, textOf } from '@concerto/protocol';
+import { type LlmContent, type PublicEvent, pathsOfChanges, type SuspendEvent, textOf } from '@concerto/protocol';
 import type { Message } from '../program/program-agent.ts';
 
 /** What a session shows, in the words in which an agent would have said it; undefined for what is none of its work. */
@@ -56,9 +56,11 @@ export function questionOf(event: SuspendEvent): Message {
     case 'queryConsent': {
       const { scope, changes, consentType, callId } = event;
       const description = typeof scope.description === 'string' ? scope.description : consentType;
-      const paths = [...(event.locations ?? []), ...(event.changes ?? [])].map(({ path }) => path);
-      const named = paths.length === 0 ? {} : { paths: [...new Set(paths)] };
-      return plain({ ...named, changes, call: callId, ...scope, description, type: 'approval', id });
+      const said = Array.isArray(scope.paths) ? scope.paths : [];
+      const touched = [...(event.locations ?? []).map(({ path }) => path), ...pathsOfChanges(changes ?? [])];
+      const paths = [...new Set([...said, ...touched])];
+      const named = paths.length === 0 ? {} : { paths };
+      return plain({ changes, call: callId, ...scope, ...named, description, type: 'approval', id });
     }
     case 'waitForInput':
       return { type: 'question', id, question: textOf(event.prompt) };

@@ -1,4 +1,4 @@
-import type { FileChange } from '@concerto/protocol';
+import type { FileChange } from './agent-event.ts';
 
 /** A change whose patch has several files, as one of each; any other as it is. */
 export function filesOfChange(change: FileChange): readonly FileChange[] {
@@ -6,6 +6,18 @@ export function filesOfChange(change: FileChange): readonly FileChange[] {
   const known = files.filter((file) => file !== undefined);
   const isSeveral = new Set(known.map(({ path }) => path)).size > 1;
   return isSeveral && known.length === files.length ? known : [change];
+}
+
+type Touching = Pick<FileChange, 'path' | 'movedTo' | 'patch'>;
+
+/** Every file that is touched: where one goes to, and all that a patch has, whichever of them it is said to be of. */
+export function pathsOfChanges(changes: readonly Touching[]): readonly string[] {
+  const files = changes.flatMap((change): Pick<FileChange, 'path' | 'movedTo'>[] => {
+    const named = sectionsOf(change.patch).flatMap((section) => fileOf(section) ?? []);
+    // The one file of a patch is the change's own, however the patch spells it.
+    return named.length > 1 ? [change, ...named] : [change];
+  });
+  return [...new Set(files.flatMap(({ path, movedTo }) => (movedTo === undefined ? [path] : [path, movedTo])))];
 }
 
 type Section = { readonly lines: string[]; hasNames: boolean; added: number; removed: number };

@@ -1,6 +1,6 @@
-import type { FileChange } from '@concerto/protocol';
 import { expect, test } from 'vitest';
-import { filesOfChange } from './files-of-change.ts';
+import type { FileChange } from './agent-event.ts';
+import { filesOfChange, pathsOfChanges } from './files-of-change.ts';
 
 const change = (patch: string): FileChange => ({ path: 'first.ts', kind: 'edit', patch, added: 9, removed: 9 });
 const told = (patch: string) =>
@@ -51,4 +51,13 @@ test('what only looks like another file is a line; one file is the change as it 
   const comment = '--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- a/other.sql\n+++ b/other.sql\n same\n';
   const twice = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/x\n+++ b/x\n@@ -9 +9 @@\n-a\n+b\n';
   for (const patch of ['', 'no patch', comment, twice]) expect(filesOfChange(change(patch))).toEqual([change(patch)]);
+});
+
+test('what is touched is every file of a patch, and where one goes to', () => {
+  const two = '--- a/one.ts\n+++ b/one.ts\n@@ -1 +1 @@\n-1\n+2\n--- a/two.ts\n+++ b/two.ts\n@@ -1 +1 @@\n-1\n+2\n';
+  expect(pathsOfChanges([{ path: 'one.ts', patch: two }])).toEqual(['one.ts', 'two.ts']);
+  // Also behind words that no file has, such as those of a commit.
+  expect(pathsOfChanges([{ path: 'one.ts', patch: `What it does\n\n${two}` }])).toEqual(['one.ts', 'two.ts']);
+  const alone = '--- a/tmp/x\n+++ b/tmp/x\n@@ -1 +1 @@\n-1\n+2\n';
+  expect(pathsOfChanges([{ path: '/tmp/x', movedTo: '/etc/x', patch: alone }])).toEqual(['/tmp/x', '/etc/x']);
 });
