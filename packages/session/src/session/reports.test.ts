@@ -245,7 +245,7 @@ describe('what the owner reports', () => {
     const result = { success: true, href: '/' };
     const untold = { given: 0, said: 8 };
     story.report({ type: 'turn-ended', outcome: 'result', value: null, result, untold });
-    expect(story.eventTypes().slice(-5)).toEqual(['turnComplete', 'usage', 'status', 'complete', 'finish']);
+    expect(story.eventTypes().slice(-5)).toEqual(['usage', 'turnComplete', 'status', 'complete', 'finish']);
     story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } });
     expect(story.eventTypes().at(-1)).toBe('finish');
   });
