@@ -7,6 +7,7 @@ import {
   dispatchedAgain,
   emptyQueue,
   evolveQueue,
+  flyingEntry,
   isQueueRecord,
   type QueueRecord,
 } from '../queue/queue.ts';
@@ -64,11 +65,14 @@ function isBookkeeping({ turn, agentProcess }: SessionState, { type }: SessionRe
 }
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
-  const { control } = state;
+  const { control, turn } = state;
+  const dispatch = record.type === 'message-returned' ? flyingEntry(state.queue)?.dispatch : undefined;
+  const isUnread = dispatch?.how === 'prompt' && dispatch.turn === turn.number;
   const isNew = record.type === 'message-enqueued' && control !== undefined;
   return changed(state, {
     queue: evolveQueue(state.queue, record),
     control: isNew ? { ...control, messageSince: true } : control,
+    turn: isUnread ? { ...turn, isUnread } : turn,
   });
 }
 
