@@ -156,7 +156,7 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'rule-added':
       return changed(state, { rules: [...state.rules, record.rule] });
     case 'supervisor-set':
-      return supervisedBy(state, record.supervisor);
+      return supervisedBy(state, record);
     case 'request-routed': {
       const asksModel = record.to.startsWith('model:') ? 1 : 0;
       const requests = evolveRequests(state.requests, record);
