@@ -7,9 +7,9 @@ import {
   dispatchedAgain,
   emptyQueue,
   evolveQueue,
-  flyingEntry,
   isQueueRecord,
   type QueueRecord,
+  unreadTurn,
 } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { changed, type OwnState } from './change-state.ts';
@@ -66,13 +66,11 @@ function isBookkeeping({ turn, agentProcess }: SessionState, { type }: SessionRe
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
   const { control, turn } = state;
-  const dispatch = record.type === 'message-returned' ? flyingEntry(state.queue)?.dispatch : undefined;
-  const isUnread = dispatch?.how === 'prompt' && dispatch.turn === turn.number;
   const isNew = record.type === 'message-enqueued' && control !== undefined;
   return changed(state, {
     queue: evolveQueue(state.queue, record),
     control: isNew ? { ...control, messageSince: true } : control,
-    turn: isUnread ? { ...turn, isUnread } : turn,
+    turn: unreadTurn(state.queue, record) === turn.number ? { ...turn, isUnread: true } : turn,
   });
 }
 

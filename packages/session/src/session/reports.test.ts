@@ -181,7 +181,12 @@ describe('what the owner reports', () => {
   test('7.7 a turn whose prompt nobody read is none: it is begun again under its number', () => {
     const unread = (story: Story): Story =>
       story.report({ type: 'process-exited', error: failure, undelivered: [story.inFlight().dispatchId] });
-    const story = unread(new Story().start({ budget: { turns: 1 } }).claim().ready());
+    const story = unread(
+      new Story()
+        .start({ budget: { turns: 1 } })
+        .claim()
+        .ready(),
+    );
     expect(story.status).toBe('starting');
     unread(story.ready()).ready().delivered();
     expect(story.state.turn).toMatchObject({ number: 1, active: true });
