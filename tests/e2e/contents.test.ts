@@ -65,8 +65,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function upload(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<any> {
-  const headers = { authorization: `Bearer ${api.token}`, 'content-type': type };
+async function upload(bytes: Uint8Array<ArrayBuffer>, type: string, key?: string): Promise<any> {
+  const known = key === undefined ? {} : { 'idempotency-key': key };
+  const headers = { authorization: `Bearer ${api.token}`, 'content-type': type, ...known };
   const response = await fetch(`${api.url}/api/blobs`, { method: 'POST', headers, body: bytes });
   return { status: response.status, body: await response.json() };
 }
@@ -104,6 +105,20 @@ describe('files', () => {
     expect((await upload(bytes, 'no type')).status).toBe(415);
     const { paths } = (await api.get('/api/openapi.json')).body;
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/blobs', '/api/blobs/{handle}']));
+  });
+
+  test('a key is for one file: the same again has the same answer, another file or type is refused', async () => {
+    const first = await upload(Buffer.from('one file'), 'text/plain', 'k1');
+    expect(first.status).toBe(201);
+    expect(await upload(Buffer.from('one file'), 'text/plain', 'k1')).toEqual(first);
+    const reused = { status: 422, body: { code: 'key_reused' } };
+    expect(await upload(Buffer.from('another'), 'text/plain', 'k1')).toMatchObject(reused);
+    expect(await upload(Buffer.from('one file'), 'text/html', 'k1')).toMatchObject(reused);
+    expect((await upload(Buffer.from('another'), 'text/plain', 'k2')).status).toBe(201);
+    expect(await upload(Buffer.from('another'), 'text/plain', 'k'.repeat(201))).toMatchObject({
+      status: 400,
+      body: { code: 'bad_key' },
+    });
   });
 
   test('more than 64 MiB are refused, and whoever sends them hears why', async () => {

@@ -30,5 +30,6 @@ export { agentSpecOf } from './agent-spec.ts';
 export { withParams } from './driver-settings.ts';
 export { acceptedTypes, canFork } from './drivers.ts';
 export { groupMemory } from './group-memory.ts';
+export { exitText } from './process-words.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse, sandboxAbout } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

@@ -16,12 +16,13 @@ export const endedBecause: Readonly<Record<EndReason, string>> = {
 };
 
 export function exitError(agent: string, exit: AgentExit): AgentError {
+  return new AgentError('exited', `agent exited without result: ${exitText(agent, exit)}`, { stderr: exit.stderr });
+}
+
+/** How it ended, and the end of what it wrote on stderr. */
+export function exitText(agent: string, exit: AgentExit): string {
   const how = exit.why ?? `ended with ${exit.signal === null ? codeText(exit.code) : `signal ${exit.signal}`}`;
-  return new AgentError(
-    'exited',
-    `agent exited without result: agent "${agent}" ${how}; ${stderrExcerpt(exit.stderr)}`,
-    { stderr: exit.stderr },
-  );
+  return `agent "${agent}" ${how}; ${stderrExcerpt(exit.stderr)}`;
 }
 
 /** A sandbox and a shell give the signal that ended their child as a code beyond 128. */

@@ -169,6 +169,8 @@ const Requests = [
     ...envelope,
     type: z.literal('supervisor-set'),
     supervisor: z.optional(z.string().check(z.minLength(1))),
+    /** What it has for each request that none was asked before. */
+    withinMs: z.optional(z.int().check(z.positive())),
   }),
   /** Nobody answered in the time there was. */
   z.strictObject({ ...envelope, type: z.literal('request-timed-out'), requestId: id, asked: z.string() }),

@@ -42,7 +42,13 @@ export type WorkerOutput = {
   /** It broke the rules of its wire. When `fatal`, its turn cannot be trusted to end. */
   | { readonly kind: 'violation'; readonly error: SessionError; readonly fatal: boolean }
   /** Always the last. */
-  | { readonly kind: 'gone'; readonly error: SessionError }
+  | {
+      readonly kind: 'gone';
+      /** Of the work that it leaves undone. */
+      readonly error: SessionError;
+      /** How it ended, where that is a failure also of one that had nothing to do. */
+      readonly failure?: string;
+    }
 );
 
 /** For what it asked; `line` is the very answer for a worker that takes lines, and alone it answers what was no request. */

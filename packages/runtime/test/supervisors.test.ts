@@ -183,6 +183,19 @@ describe('a supervisor answers for a session', () => {
     expect(await stage.sessions.supervise(no, { supervisor: 'guard' }, user)).toMatchObject({ ok: true });
   });
 
+  test('the first one, given while a person is asked, answers what waits; what it passes comes back to the person', async () => {
+    open({ guard }, { askWithinMs: 30_000 });
+    const id = await ask({}, { tool: 'Read' }, { tool: 'Other' });
+    await stage.until(id, (event) => event.type === 'queryConsent');
+    expect(await stage.sessions.supervise(id, { supervisor: 'guard' }, user)).toMatchObject({ ok: true });
+    const { requestId } = await toPerson(id);
+    await answer(id, requestId, false);
+    expect(await heard(id)).toEqual([
+      ['yes', null],
+      ['no', null],
+    ]);
+  });
+
   test('it can be replaced and taken away while the session runs; one program serves many sessions', async () => {
     const strict = '@supervisor fn no(s: Session) { listen s { "approval" => |a| { "no, strict" } }; }';
     open({ guard, strict });

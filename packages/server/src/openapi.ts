@@ -348,7 +348,7 @@ function bodyOf({ body, bytes }: Operation): object | undefined {
 
 /** Whatever, done twice, would not be the same as done once. */
 function takesKey(method: string, path: string): boolean {
-  if (path === '/api/tokens' || path === '/api/blobs') return false;
+  if (path === '/api/tokens') return false;
   return method === 'post' || (method !== 'get' && path.startsWith('/api/sessions/'));
 }
 

@@ -53,6 +53,7 @@ export {
   openRequests,
   requestsAbout,
   statusOf,
+  turnsOver,
   waitsForChildren,
 } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';

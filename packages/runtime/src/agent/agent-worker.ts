@@ -9,7 +9,7 @@ import type {
   Placed,
   ProcessIdentity,
 } from '@concerto/agents';
-import { AgentError, acceptedTypes, sandboxAbout } from '@concerto/agents';
+import { AgentError, acceptedTypes, exitText, sandboxAbout } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { type AgentSandbox, type Part, textOf } from '@concerto/protocol';
@@ -244,16 +244,19 @@ class AgentWorker implements Worker {
         this.#journal?.exited(last.exit);
         await this.#forget();
       }
-      yield batch.map(inOurWords);
+      yield batch.map((output) => inOurWords(output, this.#connection.spec.name));
     }
   }
 }
 
-function inOurWords(output: AgentOutput & Placed): WorkerOutput {
+function inOurWords(output: AgentOutput & Placed, agent: string): WorkerOutput {
   if (output.kind === 'violation') return { ...output, error: sessionError(output.error) };
   if (output.kind !== 'exit') return output;
-  const error = sessionError(output.error, output.exit.stderr);
-  return { kind: 'gone', error, ...(output.at === undefined ? {} : { at: output.at }) };
+  const { exit, at } = output;
+  const error = sessionError(output.error, exit.stderr);
+  // One that leaves with code 0 has done its work.
+  const failure = exit.code === 0 ? {} : { failure: exitText(agent, exit) };
+  return { kind: 'gone', error, ...failure, ...(at === undefined ? {} : { at }) };
 }
 
 function endsTurn(output: AgentOutput): boolean {

@@ -25,8 +25,7 @@ const askWithinMsDefault = 60_000;
 const modelAsksMaxDefault = 200;
 
 export function routeFor({ rules, catalog, entry, session, report }: RouteOptions): Route {
-  const { connector } = entry.kind === 'agent' ? entry : {};
-  const declared = (connector === undefined ? undefined : catalog.find('agent', connector)) ?? entry;
+  const declared = declaredAs(entry, catalog);
   const { name: agent, answerWithinMs, onTimeout, askWithinMs = askWithinMsDefault } = declared;
   const limits = {
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
@@ -55,6 +54,18 @@ export function routeFor({ rules, catalog, entry, session, report }: RouteOption
       return { reason: 'the rules could not be read', ...limits };
     }
   };
+}
+
+/** An agent of a program answers to what is said of its connector. */
+function declaredAs(entry: CatalogEntry, catalog: Catalog): CatalogEntry {
+  const { connector } = entry.kind === 'agent' ? entry : {};
+  return (connector === undefined ? undefined : catalog.find('agent', connector)) ?? entry;
+}
+
+/** What a model or a supervisor has for a request of the session. */
+export function askWithin(state: SessionState | undefined, catalog: Catalog): number {
+  const entry = state === undefined ? undefined : catalog.find(state.kind, state.agent);
+  return (entry === undefined ? undefined : declaredAs(entry, catalog).askWithinMs) ?? askWithinMsDefault;
 }
 
 const person: Answerer = { to: 'person' };

@@ -236,7 +236,7 @@ export class ChildSessions {
     const records = await readRecords(this.log, id);
     const begun = records.find((record) => record.type === 'turn-started' && record.messageId === message);
     if (begun?.type !== 'turn-started') return undefined;
-    const end = records.findIndex((record) => record.type === 'turn-ended' && record.turn === begun.turn);
+    const end = records.findLastIndex((record) => record.type === 'turn-ended' && record.turn === begun.turn);
     const ended = records[end];
     if (ended?.type !== 'turn-ended' || (ended.outcome !== 'cancelled' && ended.outcome !== 'interrupted'))
       return undefined;

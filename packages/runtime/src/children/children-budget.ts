@@ -1,6 +1,6 @@
 import { canonicalJson } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { isOverBudget, type SessionState } from '@concerto/session';
+import { isOverBudget, type SessionState, turnsOver } from '@concerto/session';
 import type { OwnerWriter } from '../owner/owner-writer.ts';
 import type { Clock } from '../ports.ts';
 import type { SessionStore } from '../session/session-store.ts';
@@ -79,7 +79,7 @@ export class ChildrenBudget {
   }
 }
 
-function usedBy({ usage, turn, isEstimate }: SessionState) {
-  const turns = turn.number - (turn.active ? 1 : 0);
-  return { usage, turns, ...(isEstimate === true ? { isEstimate } : {}) };
+function usedBy(state: SessionState) {
+  const { usage, isEstimate } = state;
+  return { usage, turns: turnsOver(state), ...(isEstimate === true ? { isEstimate } : {}) };
 }

@@ -1,6 +1,7 @@
 import type { OutputPlace } from '@concerto/agents';
 import { type JsonObject, strictValue } from '@concerto/base';
 import type { WorkEvent } from '@concerto/protocol';
+import { type SessionState, turnCallId } from '@concerto/session';
 import type { Prepare } from '../agent/agent-details.ts';
 import { estimatedUsage } from '../agent/estimated-usage.ts';
 import { isHeard } from '../agent/kept-agents.ts';
@@ -307,24 +308,30 @@ export class Hearing {
         return;
       case 'process-exited':
         this.#turnEnded();
-        return await this.#gone(told, observed);
+        return await this.#gone(told, observed, output.kind === 'gone' ? output.failure : undefined);
       default:
         await writer.tell(Object.assign(said, told), this.#heardTo);
     }
   }
 
-  async #gone({ error }: Extract<Told, { type: 'process-exited' }>, observed: readonly WorkEvent[]): Promise<void> {
+  async #gone(
+    { error }: Extract<Told, { type: 'process-exited' }>,
+    observed: readonly WorkEvent[],
+    failure: string | undefined,
+  ): Promise<void> {
     const { incarnation, writer } = this.#parts;
     // One that was dismissed is known to be over.
     if (incarnation.isDismissed) return await writer.show(observed);
     incarnation.isGone = true;
     await writer.tell((state) => {
+      const message = state?.turn.active === true ? error.message : idleFailure(state, incarnation, failure);
       // An end that was asked for is no error of the worker's.
-      const isError = state?.turn.active === true && state.control === undefined;
+      const isError = message !== undefined && state?.control === undefined;
+      const callId = state?.turn.active === true ? incarnation.callId : turnCallId(state?.turn.number ?? 0);
       return {
         type: 'process-exited',
         ...incarnation.speaker,
-        observed: isError ? [...observed, errorEvent(incarnation.callId, error.message)] : observed,
+        observed: isError ? [...observed, errorEvent(callId, message)] : observed,
         error,
         undelivered: undelivered(state, incarnation),
       };
@@ -348,6 +355,18 @@ export class Hearing {
     const message = `${problem}; \`concerto doctor ${entry.name}\` shows how it should look`;
     return { type: 'subagentAddJson', callId: incarnation.callId, title: 'log', data: { level: 'warn', message } };
   }
+}
+
+/** Of one that had nothing to do, and that nobody has ended: what it knew is gone with it. */
+function idleFailure(
+  state: SessionState | undefined,
+  { ended }: Incarnation,
+  failure: string | undefined,
+): string | undefined {
+  if (failure === undefined || ended.aborted || state?.agentProcess.kind !== 'ready') return undefined;
+  // One whose process was signalled may end of it when its turn is over already.
+  if (state.hold?.kind === 'interrupted') return undefined;
+  return `the next message starts a new process: ${failure}`;
 }
 
 /** One may tell no more than how full its model's window is. */

@@ -35,6 +35,7 @@ import {
 } from '@concerto/session';
 import { agentInfos } from '../agent/agent-capabilities.ts';
 import { canContinue } from '../agent/agent-conversation.ts';
+import { askWithin } from '../answer/route-request.ts';
 import type { RuleBook } from '../answer/rule-book.ts';
 import { Trials } from '../answer/trials.ts';
 import type { Catalog } from '../catalog.ts';
@@ -266,7 +267,8 @@ export class Sessions {
   async supervise(id: string, { supervisor }: SetSupervisor, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     const known = await readySupervisor(supervisor, this.#options.catalog);
     if (!known.ok) return known;
-    const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value });
+    const withinMs = known.value === undefined ? undefined : askWithin(await this.#state(id), this.#options.catalog);
+    const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value, withinMs });
     return executed.ok ? ok(await this.#view(id, executed.value)) : executed;
   }
 

@@ -185,12 +185,13 @@ export class SessionSpans {
     );
   }
 
+  /** A turn whose prompt nobody read is begun again under its number. */
   #begin({ turn, messageId, at }: Of<'turn-started'>): readonly Span[] {
     const lost = this.#turn === undefined ? [] : this.#end({ type: 'turn-ended', at, outcome: 'lost' });
     const above =
       (messageId === undefined ? undefined : this.#waiting.get(messageId)?.above) ?? this.#root('turn', String(turn));
     this.#turn = {
-      context: { ...above, spanId: spanIdOf(this.#session, 'turn', String(turn)) },
+      context: { ...above, spanId: spanIdOf(this.#session, 'turn', String(turn), String(at)) },
       parentSpanId: above.spanId,
       start: at,
       tools: new Map(),

@@ -1,18 +1,20 @@
 import { LogError } from '@concerto/log';
 import { blobBytesMax } from '@concerto/protocol';
 import { type Context, Hono } from 'hono';
+import { idempotently } from '../idempotency.ts';
 import { ProblemError } from '../problem.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 
-export function blobRoutes({ sessions }: ServerContext): Hono<OnNode> {
+export function blobRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
-  // Needs no key: the same bytes again are the same file.
   routes.post('/', async (c) => {
     const mimeType = readMimeType(c);
     if (Number(c.req.header('content-length') ?? '0') > blobBytesMax) throw tooLarge();
     try {
-      return c.json(await sessions.blobs.put(mimeType, c.env.incoming), 201);
+      const blob = await sessions.blobs.put(mimeType, c.env.incoming);
+      // The same bytes again are the same file: known by its name, another body is told from a repeat.
+      return await idempotently(c, log, blob.handle, async () => c.json(blob, 201));
     } catch (error) {
       if (error instanceof LogError && error.code === 'too-large') throw tooLarge();
       throw error;

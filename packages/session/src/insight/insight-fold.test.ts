@@ -65,6 +65,19 @@ test('a failed turn that ends its session has failed once, under its code', () =
   expect(days.at(-1)?.failures).toBe(1);
 });
 
+test('a prompt that nobody read and that is tried again fails once, when it is not tried any more', () => {
+  const unread = (story: Story): Story =>
+    story.report({ type: 'process-exited', error: failure, undelivered: [story.inFlight().dispatchId] });
+  const story = unread(new Story().start().claim().ready());
+  unread(story.ready());
+  unread(story.ready());
+  expect(insightOf(story)).toMatchObject({ failures: [{ code: 'agent_exited', times: 1 }] });
+  expect(insightOf(story).days.at(-1)).toMatchObject({ turns: 1, failures: 1 });
+  // Somebody tries it once more.
+  story.control('resume', 'r').ready().delivered().result();
+  expect(insightOf(story).days.at(-1)).toMatchObject({ turns: 2, failures: 1 });
+});
+
 test('nothing at all is an answer too', () => {
   const empty = new InsightFold({ now: 0, days: 2, offsetMinutes: 0 }).result(true);
   expect(Insight.parse(empty)).toMatchObject({ read: 0, isCut: true, agents: [], failures: [], waits: { answers: 0 } });

@@ -30,6 +30,7 @@ export const insightRecords: ReadonlySet<string> = new Set([
   'turn-started',
   'turn-ended',
   'ended',
+  'queue-held',
   'usage-reported',
   'request-opened',
   'request-routed',
@@ -61,18 +62,13 @@ export class InsightFold {
     const key = `${subject.kind} ${subject.agent}`;
     const agent = this.#agents.get(key) ?? { name: subject.agent, kind: subject.kind, ...nothing() };
     const asked = new Map<string, number>();
-    let hasFailed = false;
     let isThere = false;
-    for (const record of records) {
+    for (const record of withoutRepeats(records)) {
       noteAsked(asked, record);
       const day = this.#days.get(this.#dayOf(record.at));
       if (day === undefined) continue;
       isThere = true;
-      if (record.type === 'turn-started') hasFailed = false;
-      if (isFailure(record) && !hasFailed) {
-        hasFailed = true;
-        this.#fail(subject, record, [day, agent]);
-      }
+      if (isFailure(record)) this.#fail(subject, record, [day, agent]);
       this.#add(record, asked, [day, agent]);
     }
     if (isThere) this.#agents.set(key, agent);
@@ -157,7 +153,35 @@ function nothing(): Figures {
 
 type FailureRecord = Extract<SessionRecord, { type: 'turn-ended' | 'ended' }>;
 
-/** A session that ends because its turn failed has failed once. */
+/**
+ * One failure is one: a session that ends because its turn failed has failed once, and a turn that is tried again,
+ * under its number and with its message, because nobody had read that, has not failed yet.
+ */
+function withoutRepeats(records: readonly SessionRecord[]): readonly SessionRecord[] {
+  const kept: SessionRecord[] = [];
+  let turn: Extract<SessionRecord, { type: 'turn-started' }> | undefined;
+  /** Where the failure of that turn stands, which may be tried again. */
+  let failedAt: number | undefined;
+  let hasFailed = false;
+  for (const record of records) {
+    if (record.type === 'queue-held') failedAt = undefined;
+    if (record.type === 'turn-started') {
+      const again = turn?.turn === record.turn && turn.messageId === record.messageId ? failedAt : undefined;
+      [turn, failedAt, hasFailed] = [record, undefined, false];
+      if (again !== undefined) {
+        kept.splice(again, 1);
+        continue;
+      }
+    }
+    if (isFailure(record)) {
+      if (hasFailed) continue;
+      [failedAt, hasFailed] = [kept.length, true];
+    }
+    kept.push(record);
+  }
+  return kept;
+}
+
 function isFailure(record: SessionRecord): record is FailureRecord {
   if (record.type === 'ended') return record.status === 'failed';
   return record.type === 'turn-ended' && (record.outcome === 'error' || record.outcome === 'lost');

@@ -169,6 +169,12 @@ function reorder(queue: Queue, ids: readonly string[]): Queue {
   return { ...queue, entries: { ...queue.entries, live }, version: queue.version + 1 };
 }
 
+/** The turn whose prompt comes back, as nobody has read it. */
+export function unreadTurn(queue: Queue, { type }: QueueRecord): number | undefined {
+  const dispatch = type === 'message-returned' ? flyingEntry(queue)?.dispatch : undefined;
+  return dispatch?.how === 'prompt' ? dispatch.turn : undefined;
+}
+
 /** What is in flight has until then. */
 export function dispatchedAgain(queue: Queue, deadline: number): Queue {
   const entry = flyingEntry(queue);

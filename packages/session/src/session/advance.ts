@@ -3,7 +3,7 @@ import { isOverBudget } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { deliveryTimeoutMs, startTimeoutMs } from './limits.ts';
 import type { SessionState } from './session-state.ts';
-import { canSteer, needsProcess, openRequests } from './status.ts';
+import { canSteer, needsProcess, nextTurn, openRequests } from './status.ts';
 
 /**
  * Does what can be done next. Only the owner's own words lead here, or a wish decided in its place: what is handed over
@@ -97,7 +97,7 @@ function handOver(draft: Draft, entry: QueueEntry, how: 'prompt' | 'steer'): voi
   const messageId = entry.id;
   // Derived, so that the pure room needs no ids: unique because a message id is, and dispatches are counted.
   const dispatchId = `${messageId}.${entry.dispatches + 1}`;
-  const turn = how === 'prompt' ? state.turn.number + 1 : state.turn.number;
+  const turn = how === 'prompt' ? nextTurn(state) : state.turn.number;
   record(draft, {
     type: 'message-dispatched',
     messageId,

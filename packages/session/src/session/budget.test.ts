@@ -38,6 +38,16 @@ describe('a budget', () => {
     expect(budgetOf(story)).toEqual({ limits: { tokens: 100 }, spent: { tokens: 100 }, left: { tokens: 0 } });
   });
 
+  test('11.1 what was used and that it was too much are told before anybody is asked, all of it within the turn', () => {
+    const order = (story: Story): readonly string[] =>
+      story.events.map(({ type }) => type).filter((type) => /usage|budget|queryConsent|turnComplete/.test(type));
+    expect(order(use(running({ tokens: 100 }), 100))).toEqual(['usage', 'budget', 'queryConsent']);
+    expect(order(running({ turns: 1 }).result())).toEqual(['budget', 'queryConsent', 'turnComplete']);
+    const ended = { type: 'turn-ended', outcome: 'result', value: null, result: { success: true, href: '/' } } as const;
+    const guessed = running({ tokens: 100 }).report({ ...ended, untold: { given: 0, said: 400 } });
+    expect(order(guessed)).toEqual(['usage', 'budget', 'queryConsent', 'turnComplete']);
+  });
+
   test('11.8 of an agent that tells nothing is guessed by what could be read along, and marked; without a budget nothing is', () => {
     const untold = { given: 0, said: 399 };
     const ended = { type: 'turn-ended', outcome: 'result', value: null, result: { success: true, href: '/' } } as const;

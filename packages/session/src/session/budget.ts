@@ -8,7 +8,7 @@ import {
   type Spent,
 } from '@concerto/protocol';
 import type { BudgetState, Request, SessionState } from './session-state.ts';
-import { openRequests } from './status.ts';
+import { openRequests, turnsOver } from './status.ts';
 
 /** From here on a budget is near its end. */
 const nearShare = 0.8;
@@ -64,7 +64,7 @@ function spentOf(state: SessionState, budget: BudgetState, at = state.updatedAt)
   const children = [...budget.children.values()];
   const usage = children.reduce((sum, child) => addUsage(sum, child.usage), state.usage);
   const taken = state.forkOf?.turns ?? 0;
-  const own = state.turn.number - taken - (state.turn.active ? 1 : 0);
+  const own = turnsOver(state) - taken;
   const sinceMs = isWorking(state) ? Math.max(0, at - state.updatedAt) : 0;
   return {
     usd: (usage.costMicroUsd ?? 0) / 1e6,

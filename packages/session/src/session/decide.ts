@@ -49,7 +49,7 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
     case 'pass-request':
       return conclude(draft, passRequest(draft, asked));
     case 'supervise':
-      return conclude(draft, supervise(draft, asked.supervisor));
+      return conclude(draft, supervise(draft, asked));
     case 'describe':
       describe(draft, asked);
       return ok(decision(draft));

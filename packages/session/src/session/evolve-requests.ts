@@ -1,8 +1,9 @@
 import { unreachable } from '@concerto/base';
 import type { SessionRecord } from '@concerto/protocol';
 import { type Archive, close, keep } from '../archive.ts';
+import { isBudgetRequest } from './budget.ts';
 import { changed } from './change-state.ts';
-import type { Request, SessionState } from './session-state.ts';
+import type { Answerer, Request, SessionState } from './session-state.ts';
 
 type RecordOf<Type extends SessionRecord['type']> = Extract<SessionRecord, { type: Type }>;
 
@@ -97,11 +98,16 @@ function openedBy(record: RecordOf<'request-opened'>): Required<Request> {
   };
 }
 
-/** What waits for a supervisor, now or later, waits for the new one; without one it is left out. */
-export function supervisedBy(state: SessionState, supervisor: string | undefined): SessionState {
+/**
+ * What waits for a supervisor, now or later, waits for the new one; without one it is left out. One that is the first
+ * has its place in every list.
+ */
+export function supervisedBy(state: SessionState, { supervisor, withinMs }: RecordOf<'supervisor-set'>): SessionState {
   const live = new Map(
     [...state.requests.live].map(([id, request]) => {
-      const answerers = request.answerers.flatMap((answerer) => {
+      const isFirst = withinMs !== undefined && lacksSupervisor(request);
+      const given = isFirst ? withPlace(request.answerers, withinMs) : request.answerers;
+      const answerers = given.flatMap((answerer) => {
         if (!answerer.to.startsWith('supervisor:')) return [answerer];
         return supervisor === undefined ? [] : [{ ...answerer, to: `supervisor:${supervisor}` }];
       });
@@ -110,6 +116,21 @@ export function supervisedBy(state: SessionState, supervisor: string | undefined
   );
   const supervisions = state.supervisions + 1;
   return changed(state, { supervisor, supervisions, requests: { ...state.requests, live } });
+}
+
+/** Before the person, with whom every list ends. */
+function withPlace(answerers: readonly Answerer[], withinMs: number): readonly Answerer[] {
+  const others = answerers.filter(({ to }) => to !== 'person');
+  return [...others, { to: 'supervisor:', withinMs }, { to: 'person' }];
+}
+
+/** None was asked, as there was none; not where a rule said that a person is, or the program that called the agent. */
+export function lacksSupervisor(request: Request): boolean {
+  const { state, answerers, routedTo } = request;
+  // What the session asks itself is put before whoever there is by its owner, who follows.
+  if (state !== 'open' || (routedTo === undefined && isBudgetRequest(request))) return false;
+  if (routedTo === 'person' && answerers.length === 0) return false;
+  return !answerers.some(({ to }) => to.startsWith('supervisor:') || to.startsWith('program:'));
 }
 
 /** A program keeps what it was answered also while nobody runs it. */

@@ -9,6 +9,7 @@ import {
   evolveQueue,
   isQueueRecord,
   type QueueRecord,
+  unreadTurn,
 } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { changed, type OwnState } from './change-state.ts';
@@ -64,11 +65,12 @@ function isBookkeeping({ turn, agentProcess }: SessionState, { type }: SessionRe
 }
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
-  const { control } = state;
+  const { control, turn } = state;
   const isNew = record.type === 'message-enqueued' && control !== undefined;
   return changed(state, {
     queue: evolveQueue(state.queue, record),
     control: isNew ? { ...control, messageSince: true } : control,
+    turn: unreadTurn(state.queue, record) === turn.number ? { ...turn, isUnread: true } : turn,
   });
 }
 
@@ -152,7 +154,7 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'rule-added':
       return changed(state, { rules: [...state.rules, record.rule] });
     case 'supervisor-set':
-      return supervisedBy(state, record.supervisor);
+      return supervisedBy(state, record);
     case 'request-routed': {
       const asksModel = record.to.startsWith('model:') ? 1 : 0;
       const requests = evolveRequests(state.requests, record);

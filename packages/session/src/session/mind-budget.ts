@@ -52,7 +52,6 @@ function ask(draft: Draft, budget: BudgetState, over: readonly BudgetUnit[]): vo
     ],
   };
   record(draft, { type: 'request-opened', requestId, event });
-  draft.observed.push(event);
 }
 
 /** Without the units that are not limited: the log has JSON, which knows no undefined. */

@@ -1,6 +1,6 @@
 import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
 import { entryOf, listedEntries, type QueueEntry } from '../queue/queue.ts';
-import { budgetView } from './budget.ts';
+import { budgetView, isBudgetRequest } from './budget.ts';
 import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { settingsEvents } from './settings.ts';
@@ -21,8 +21,8 @@ export type Told = {
 };
 
 /**
- * What clients are told about a decision: the turn that begins, what was observed, settled requests, the turn that
- * ends, changed messages, the status, and at the very end the end.
+ * What clients are told about a decision: the turn that begins, what was observed, settled requests, what was used and
+ * what comes of that, the turn that ends, changed messages, the status, and at the very end the end.
  */
 export function publicEvents(told: Told): readonly PublicEvent[] {
   const { before, after, records, observed } = told;
@@ -37,13 +37,17 @@ export function publicEvents(told: Told): readonly PublicEvent[] {
   say(observed);
   for (const record of records) say(settledRequest(told, record));
   say(settingsEvents(told, records));
-  say(turnClosing(told, records));
   let turn = before?.turn.number ?? 0;
   for (const record of records) {
     if (record.type === 'turn-started') turn = record.turn;
     say(usageEvent(before, record, turn));
   }
-  for (const record of records) say(budgetEvent(after, record));
+  for (const record of records) {
+    say(budgetEvent(after, record));
+    say(ownRequest(record));
+  }
+  // What is asked at the end of a turn is within it: readers of one answer hear no further.
+  say(turnClosing(told, records));
   for (const id of changedMessages(records)) {
     const entry = entryOf(after.queue, id);
     if (entry !== undefined) say(messageEvent(entry, told));
@@ -113,6 +117,11 @@ function routedEvent(after: SessionState, record: Extract<SessionRecord, { type:
 function usageEvent(before: SessionState | undefined, record: SessionRecord, turn: number): PublicEvent | undefined {
   if (record.type !== 'usage-reported' || before?.end !== undefined) return undefined;
   return { type: 'usage', ...record.usage, ...record.source, turn };
+}
+
+/** What the session itself asks follows from what it has recorded, and nobody has said it. */
+function ownRequest(record: SessionRecord): PublicEvent | undefined {
+  return record.type === 'request-opened' && isBudgetRequest(record) ? record.event : undefined;
 }
 
 function budgetEvent(after: SessionState, record: SessionRecord): PublicEvent | undefined {

@@ -178,6 +178,25 @@ describe('what the owner reports', () => {
     expect(story.recordTypes()).not.toContain('slot-wanted');
   });
 
+  test('7.7 a turn whose prompt nobody read is none: it is begun again under its number', () => {
+    const unread = (story: Story): Story =>
+      story.report({ type: 'process-exited', error: failure, undelivered: [story.inFlight().dispatchId] });
+    const story = unread(
+      new Story()
+        .start({ budget: { turns: 1 } })
+        .claim()
+        .ready(),
+    );
+    expect(story.status).toBe('starting');
+    unread(story.ready()).ready().delivered();
+    expect(story.state.turn).toMatchObject({ number: 1, active: true });
+    const calls = story.events.flatMap((event) => (event.type === 'functionCall' ? event.callId : []));
+    expect(calls).toEqual(['turn-1']);
+    // What was read is a turn, however it ended.
+    story.exit().wish({ type: 'answer', requestId: 'budget-1', response: 'more' }).send('b').ready();
+    expect(story.state.turn).toMatchObject({ number: 2, active: true });
+  });
+
   test('7.8 an idle session gives way and says to whom; one at work does not', () => {
     const story = new Story().idle().wish({ type: 'make-room', for: 's2' });
     expect(story.state.slot.kind).toBe('none');
@@ -245,7 +264,7 @@ describe('what the owner reports', () => {
     const result = { success: true, href: '/' };
     const untold = { given: 0, said: 8 };
     story.report({ type: 'turn-ended', outcome: 'result', value: null, result, untold });
-    expect(story.eventTypes().slice(-5)).toEqual(['turnComplete', 'usage', 'status', 'complete', 'finish']);
+    expect(story.eventTypes().slice(-5)).toEqual(['usage', 'turnComplete', 'status', 'complete', 'finish']);
     story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } });
     expect(story.eventTypes().at(-1)).toBe('finish');
   });

@@ -11,7 +11,7 @@ import type { Report, Untold } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { askSettings, settingsTold } from './settings.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
-import { announces, openRequests } from './status.ts';
+import { announces, nextTurn, openRequests } from './status.ts';
 import { turnCallId } from './turn-events.ts';
 import { runningPrompt } from './view.ts';
 
@@ -196,7 +196,7 @@ function beginOwnTurn(draft: Draft): void {
   if (draft.state.hold?.kind === 'interrupted' && draft.state.control === undefined) {
     record(draft, { type: 'queue-continued' });
   }
-  record(draft, { type: 'turn-started', turn: draft.state.turn.number + 1 });
+  record(draft, { type: 'turn-started', turn: nextTurn(draft.state) });
 }
 
 function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
@@ -290,7 +290,7 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     return;
   }
   // Whoever asks is at work, even if nobody told it to be.
-  if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
+  if (!state.turn.active) record(draft, { type: 'turn-started', turn: nextTurn(state) });
   const { routing } = report;
   const { answerWithinMs, onTimeout, answerers } = routing ?? {};
   const list = answerers === undefined ? {} : { answerers: [...answerers] };

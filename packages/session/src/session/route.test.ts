@@ -112,6 +112,40 @@ describe('supervisors change while the session runs', () => {
     expect(sessionView(later.state, 0)).toMatchObject({ answerers: ['rules', 'person'] });
   });
 
+  test('10.5 the first one is asked what waits for a person as there was none, and what will come to one', () => {
+    const wish = { type: 'supervise', supervisor: 'guard', withinMs: 60_000 } as const;
+    const unsupervised = way.filter(({ to }) => to !== 'supervisor:guard');
+    const open = (routing?: object): Story =>
+      new Story()
+        .running()
+        .report({ type: 'request-opened', requestId: 'q1', event: suspend('q1', 'approval'), routing });
+    const byNobody = open().wish(wish);
+    expect(waitingOf(byNobody.state)).toMatchObject({
+      asked: 'supervisor:guard',
+      next: ['person'],
+      expiresAt: new Date(byNobody.now + 60_000).toISOString(),
+    });
+    expect(waitingOf(pass(byNobody, 'supervisor:guard').state)).toMatchObject({ asked: 'person', next: [] });
+    const afterModel = pass(open({ answerers: unsupervised }), 'model:Architect').wish(wish);
+    expect(waitingOf(afterModel.state)).toMatchObject({ asked: 'supervisor:guard', next: ['person'] });
+    const atModel = open({ answerers: unsupervised }).wish(wish);
+    expect(waitingOf(atModel.state)).toMatchObject({ asked: 'model:Architect', next: ['supervisor:guard', 'person'] });
+  });
+
+  test('10.5 not what a rule put before a person, what the last one passed, or what a program is to answer', () => {
+    const wish = { type: 'supervise', supervisor: 'strict', withinMs: 60_000 } as const;
+    const open = (routing: object): Story =>
+      new Story()
+        .running()
+        .report({ type: 'request-opened', requestId: 'q1', event: suspend('q1', 'approval'), routing });
+    const byRule = open({ reason: 'rule:all.1 asks a person' }).wish(wish);
+    expect(waitingOf(byRule.state)).toMatchObject({ asked: 'person', next: [] });
+    const passed = pass(pass(asked(), 'model:Architect'), 'supervisor:guard').wish(wish);
+    expect(waitingOf(passed.state)).toMatchObject({ asked: 'person', next: [] });
+    const ofProgram = open({ answerers: [{ to: 'program:p' }, { to: 'person' }] }).wish(wish);
+    expect(waitingOf(ofProgram.state)).toMatchObject({ asked: 'program:p', next: ['person'] });
+  });
+
   test('10.5 not when it is over', () => {
     const story = asked().control('cancel', 'c').ack('c');
     expect(story.refusal({ type: 'supervise', supervisor: 'guard' }).code).toBe('session_closed');

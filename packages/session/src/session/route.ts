@@ -3,7 +3,8 @@ import { find } from '../archive.ts';
 import { advance } from './advance.ts';
 import { isBudgetRequest } from './budget.ts';
 import { type Draft, record } from './draft.ts';
-import type { Refusal, Routing } from './session-command.ts';
+import { lacksSupervisor } from './evolve-requests.ts';
+import type { Refusal, Routing, Wish } from './session-command.ts';
 import type { Answerer, Request, SessionState } from './session-state.ts';
 import { isToPerson, openRequests } from './status.ts';
 
@@ -60,12 +61,21 @@ export function passRequest(
   return ok(undefined);
 }
 
-/** Another supervisor, or none; what waits for the old one goes to the new one, or on to the next. */
-export function supervise(draft: Draft, supervisor: string | undefined): Result<undefined, Refusal> {
+/**
+ * Another supervisor, or none; what waits for the old one goes to the new one, or on to the next. What waits for a
+ * person as there was none goes to the first one: its place in the list is before the person.
+ */
+export function supervise(
+  draft: Draft,
+  { supervisor, withinMs }: Pick<Extract<Wish, { type: 'supervise' }>, 'supervisor' | 'withinMs'>,
+): Result<undefined, Refusal> {
   const { end, id } = draft.state;
   if (end !== undefined) return err({ code: 'session_closed', message: `session ${id} is over` });
-  const waiting = openRequests(draft.state).filter(({ routedTo }) => routedTo?.startsWith('supervisor:') === true);
-  record(draft, { type: 'supervisor-set', supervisor });
+  const waiting = openRequests(draft.state).filter((request) => {
+    if (request.routedTo?.startsWith('supervisor:') === true) return true;
+    return withinMs !== undefined && isToPerson(request) && lacksSupervisor(request);
+  });
+  record(draft, { type: 'supervisor-set', supervisor, withinMs });
   for (const request of waiting) {
     const { requestId } = request;
     if (supervisor === undefined) passOn(draft, request, `${request.routedTo} was taken away`);

@@ -136,7 +136,12 @@ export type Wish =
   /** Only when it is over. */
   | { readonly type: 'delete' }
   /** Who answers for the session from now on. */
-  | { readonly type: 'supervise'; readonly supervisor?: string | undefined }
+  | {
+      readonly type: 'supervise';
+      readonly supervisor?: string | undefined;
+      /** What one has for each request; nothing where there is none. */
+      readonly withinMs?: number | undefined;
+    }
   | { readonly type: 'change-settings'; readonly requestId: string; readonly params: JsonObject }
   | { readonly type: 'change-worktree'; readonly worktree: Worktree }
   /** Nobody took the answer in time; nothing when somebody did. */

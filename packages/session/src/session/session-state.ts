@@ -100,6 +100,8 @@ export type Turn = {
   readonly messageId?: string | undefined;
   /** Its agent was lost in the middle of it. */
   readonly isCut?: boolean;
+  /** Its prompt came back, certainly unread: nothing was done in it, and the next turn has its number. */
+  readonly isUnread?: boolean;
 };
 /** What it may use and what that is compared with, beside its own usage and turns. */
 export type BudgetState = {

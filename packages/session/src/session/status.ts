@@ -33,6 +33,16 @@ function firstOpen({ requests }: SessionState): Request | undefined {
   return undefined;
 }
 
+/** Those that are over. One whose prompt nobody read was none. */
+export function turnsOver({ turn }: SessionState): number {
+  return turn.number - (turn.active || turn.isUnread === true ? 1 : 0);
+}
+
+/** The number of the turn that begins next. */
+export function nextTurn({ turn }: SessionState): number {
+  return turn.isUnread === true ? turn.number : turn.number + 1;
+}
+
 /** Oldest first. */
 export function openRequests(state: SessionState): readonly Request[] {
   return [...state.requests.live.values()].filter((request) => request.state === 'open');
