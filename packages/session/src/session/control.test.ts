@@ -145,6 +145,14 @@ describe('lifecycle requests', () => {
         .control('resume', 'r1')
         .records.filter(({ type }) => type === 'message-enqueued'),
     ).toHaveLength(2);
+    const unread = new Story().start().claim();
+    for (let tries = 0; tries < 3; tries++) {
+      unread.ready();
+      const undelivered = [unread.inFlight().dispatchId];
+      unread.report({ type: 'process-exited', error: { code: 'exited', message: 'gone' }, undelivered });
+    }
+    expect(unread.status).toBe('interrupted');
+    expect(unread.wish(goOn).state.queue.entries.live.has('go-on')).toBe(false);
     const stopped = new Story().running().control('interrupt', 'i1').ack('i1').wish(goOn);
     expect(stopped.status).toBe('idle');
   });

@@ -65,9 +65,9 @@ export function requestControl(draft: Draft, { kind, requestId, goOn, alone }: C
 /** What an agent is told that has its conversation, but not the turn in which it was lost. */
 const goOnText = 'continue';
 
-/** It was lost in the middle of a turn, and nobody has said yet how to go on. */
+/** It was lost in the middle of a turn, and nobody has said yet how to go on. A prompt that nobody read is only given again. */
 export function canGoOn(state: SessionState): boolean {
-  return statusOf(state) === 'interrupted' && state.turn.isCut === true;
+  return statusOf(state) === 'interrupted' && state.turn.isCut === true && state.turn.isUnread !== true;
 }
 
 function refusalOf(state: SessionState, kind: LifecycleVerb, permission: string): Refusal | undefined {
